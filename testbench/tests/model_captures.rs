@@ -65,16 +65,14 @@ impl Content {
         opcodes.retain(|_, &mut count| count > 0);
         let lines = flow.receives.iter().map(|message| {
             let (qn, msn, length) = (message.qn, message.msn, message.length);
-            format!(
-                "{qn} {msn} {} {length} {}\n",
-                message.opcode, message.sha256
-            )
+            let sha256 = message.sha256.as_ref().expect("it is short");
+            format!("{qn} {msn} {} {length} {sha256}\n", message.opcode)
         });
         let regions = flow.regions.iter().map(|region| RegionFacts {
             stag: region.stag.clone(),
             base: region.base.clone(),
             octets: region.length,
-            sha256: region.sha256.clone(),
+            sha256: region.sha256.clone().expect("it is small"),
         });
         Self {
             fpdus: flow.fpdus,

@@ -2,6 +2,7 @@
 //! must know.
 
 use crate::reassembly::Gap;
+use rnic_abi::tables::RIGHT_READ_SINK;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -88,6 +89,34 @@ pub struct RegionUse {
     pub renewals: Vec<usize>,
     /// Frames that write to it or invalidate it.
     pub uses: Vec<usize>,
+}
+
+/// Longest region that is made for a stream; the device's own have 48 bits.
+const REGION_OCTETS_MAX: u64 = 1 << 40;
+/// As long as a sink of Read Responses may be: see `rnic_abi::tables::RECEIVE_POOL`.
+const SINK_OCTETS_MAX: u64 = (1 << 35) - 1;
+
+impl RegionUse {
+    /// Take `octets` octets from `offset` on into the region. What lies too far away is refused, as
+    /// by any owner: it takes no memory.
+    pub(crate) fn widen(&mut self, offset: u64, octets: u64) {
+        let end = offset.saturating_add(octets);
+        let (base, old_end) = match self.octets {
+            0 => (offset, end),
+            known => (self.base, self.base.saturating_add(known)),
+        };
+        let (first, last) = (base.min(offset), old_end.max(end));
+        let most = match self.rights & RIGHT_READ_SINK {
+            0 => REGION_OCTETS_MAX,
+            _ => SINK_OCTETS_MAX,
+        };
+        if last - first <= most {
+            (self.base, self.octets) = (first, last - first);
+        }
+        if self.octets > SINK_OCTETS_MAX {
+            self.rights &= !RIGHT_READ_SINK;
+        }
+    }
 }
 
 /// A read that a flow answers.

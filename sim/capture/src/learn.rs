@@ -15,9 +15,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::ops::Range;
 
-/// Longest region that is made for a stream.
-const REGION_OCTETS_MAX: u64 = 1 << 32;
-
 /// Octets that may be missing in a gap: beyond a window of 1 GiB no sender goes (RFC 7323).
 const GAP_OCTETS_MAX: usize = 1 << 30;
 
@@ -208,22 +205,9 @@ impl Learned {
             Opcode::ReadResponse => RIGHT_READ_SINK,
             _ => RIGHT_REMOTE_WRITE,
         };
-        let offset = segment.to();
         let region = self.region(segment.stag(), right, first_frame);
-        let end = offset.saturating_add(segment.payload().len() as u64);
-        let whole = region.base.min(offset)..end.max(region.base + region.octets);
-        // What lies further away is refused, as by any owner: it takes no memory.
-        if region.octets > 0 && whole.end - whole.start > REGION_OCTETS_MAX {
-            return;
-        }
-        if region.octets == 0 {
-            region.base = offset;
-            region.octets = end - offset;
-            return;
-        }
-        let old_end = region.base + region.octets;
-        region.base = region.base.min(offset);
-        region.octets = end.max(old_end) - region.base;
+        let octets = segment.payload().len() as u64;
+        region.widen(segment.to(), octets);
     }
 
     /// A segment of a Read Response: what it answers is the oldest Read Request, if it begins where

@@ -117,16 +117,9 @@ impl SharedRegion {
         own.renewals.extend(&region.renewals);
         own.uses.extend(&region.uses);
         own.uses.sort_unstable();
-        if region.octets == 0 {
-            return;
+        if region.octets > 0 {
+            own.widen(region.base, region.octets);
         }
-        if own.octets == 0 {
-            (own.base, own.octets) = (region.base, region.octets);
-            return;
-        }
-        let end = (own.base + own.octets).max(region.base + region.octets);
-        own.base = own.base.min(region.base);
-        own.octets = end - own.base;
     }
 }
 

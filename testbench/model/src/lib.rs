@@ -55,6 +55,9 @@ use rnic_driver::{ConnectionConfig, ConnectionId, ConnectionKey, QueueId, Reason
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+/// Octets of a longer message are announced from its end.
+pub const ANNOUNCED_OCTETS_MAX: usize = 1 << 20;
+
 /// A completion entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -63,7 +66,8 @@ pub struct Entry {
     /// Words 0 to 6.
     pub words: [u32; 7],
     /// The octets that it announces, as they are in memory when it is written: the message, or the
-    /// last octets of a Read Response. `None` if it announces none.
+    /// last octets of a Read Response; at most [`ANNOUNCED_OCTETS_MAX`]. `None` if it announces
+    /// none.
     pub announced: Option<Vec<u8>>,
 }
 
@@ -423,11 +427,15 @@ impl Model {
             return;
         }
         *room -= 1;
-        let announced = announced.and_then(|(address, octets)| self.memory.read(address, octets));
+        let announced = announced.and_then(|(address, octets)| {
+            let left_out = octets.saturating_sub(ANNOUNCED_OCTETS_MAX);
+            let tail = address + left_out as u64;
+            self.memory.read(tail, octets - left_out)
+        });
         self.completions.push(Entry {
             queue,
             words,
-            announced: announced.map(<[u8]>::to_vec),
+            announced,
         });
         self.count(Counter::Completions);
     }

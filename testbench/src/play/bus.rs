@@ -17,6 +17,7 @@ use rnic_abi::cqe::{self, CQE_OCTETS, KIND_READ_RESPONSE, KIND_RECEIVE};
 use rnic_abi::event_ring::{self, EVENT_OCTETS};
 use rnic_abi::host_ring::{self, SLOT_HEADER_OCTETS};
 use rnic_driver::{Config, QueueId, RegionConfig};
+use rnic_model::ANNOUNCED_OCTETS_MAX;
 use rnic_sim::WriteObserver;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -183,7 +184,11 @@ impl Rings {
         }
         let [words @ .., _] = words;
         let place = self.announced(&words);
-        let announced = place.and_then(|(address, octets)| memory.read(address, octets).ok());
+        let announced = place.and_then(|(address, octets)| {
+            let left_out = octets.saturating_sub(ANNOUNCED_OCTETS_MAX);
+            let tail = address + left_out as u64;
+            memory.read(tail, octets - left_out).ok()
+        });
         self.entries.push(Entry {
             queue,
             words,

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | verdicts on segments, slots of the host ring | when idle, in one order | nothing |
 //! | FPDUs, completion entries and their queues | when idle, in the order of each connection: the hardware serves connections independently of each other | whether an FPDU was placed out of order, which depends on the cycle |
-//! | what an entry announces | in memory when the entry is written | Read Responses: but for their last octets, the entry names their end alone |
-//! | every mapped octet | when idle, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
+//! | what an entry announces | in memory when the entry is written | Read Responses: but for their last octets, the entry names their end alone; of a message of more than a mebibyte all but its last one |
+//! | every mapped octet that either has written | when idle, and when all connections are closed | octets where an FPDU beyond a gap that passes every check may have been placed: there the model's octet or the FPDU's |
 //! | counters | at the end | nothing |
 //!
 //! [`cut_off`](super::cut_off) lists what is left out for a connection closed in mid-traffic.
@@ -14,12 +14,15 @@ use crate::play::cut_off::CutOff;
 use crate::play::difference::{octets, Difference, What};
 use crate::play::dut::{Dut, Entry};
 use crate::play::tally::Tally;
+use rangemap::RangeSet;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Differences described; the rest are only counted.
 const DESCRIBED_MAX: usize = 20;
+/// Octets of memory that are compared at a time.
+const PART_OCTETS: u64 = 1 << 20;
 
 /// Memory that the receivers may write, and what it is for.
 #[derive(Clone, Debug)]
@@ -86,32 +89,41 @@ impl Comparison {
         }
     }
 
-    /// Compare every octet of `pieces`. A piece that differs is described once.
+    /// Compare every octet of `pieces` that either receiver has written: the others are zero. A
+    /// piece that differs is described once.
     pub fn compare_memory(&mut self, pieces: &[Piece], rtl: &dyn Dut, model: &dyn Dut) {
         for piece in pieces {
-            let Piece { address, flow, .. } = *piece;
-            let found = rtl.read(address, piece.octets);
-            let expected = model.read(address, piece.octets);
-            if found == expected || self.differing.contains(&address) {
+            let differs = |part: &Range<u64>| read(rtl, part) != read(model, part);
+            let written = written_by_either(piece, rtl, model);
+            if self.differing.contains(&piece.address) || !written.iter().any(differs) {
                 continue;
             }
             let allowed = allowed(piece, &model.may_hold());
-            let is_wrong = |at: &usize| {
-                let may_be = (piece.cut_short && found[*at] == 0)
-                    || allowed
-                        .iter()
-                        .any(|&(known, octet)| known == *at && octet == found[*at]);
-                found[*at] != expected[*at] && !may_be
-            };
-            let Some(first) = (0..piece.octets).find(is_wrong) else {
+            let (mut first, mut count) = (None, 0);
+            for part in written {
+                let (found, expected) = (read(rtl, &part), read(model, &part));
+                let from = (part.start - piece.address) as usize;
+                let is_wrong = |at: &usize| {
+                    let known =
+                        |&(place, octet): &(usize, u8)| place == from + *at && octet == found[*at];
+                    let may_be = (piece.cut_short && found[*at] == 0) || allowed.iter().any(known);
+                    found[*at] != expected[*at] && !may_be
+                };
+                let wrong: Vec<usize> = (0..found.len()).filter(is_wrong).collect();
+                count += wrong.len();
+                if let (None, Some(&at)) = (&first, wrong.first()) {
+                    let shown = octets(&expected[at..]);
+                    first = Some((from + at, shown, octets(&found[at..])));
+                }
+            }
+            let Some((place, expected, found)) = first else {
                 continue;
             };
-            self.differing.insert(address);
-            let count = (first..piece.octets).filter(|at| is_wrong(at)).count();
+            self.differing.insert(piece.address);
             let what = piece.what.clone();
-            self.report(Some(flow), what, Some(first as u64), |difference| {
-                difference.expected = octets(&expected[first..]);
-                difference.found = format!("{}, {count} octets differ", octets(&found[first..]));
+            self.report(Some(piece.flow), what, Some(place as u64), |difference| {
+                difference.expected = expected;
+                difference.found = format!("{found}, {count} octets differ");
             });
         }
     }
@@ -226,6 +238,27 @@ impl Comparison {
         describe(&mut difference);
         self.differences.push(difference);
     }
+}
+
+/// Parts of a piece that either receiver has written, each of a length that is read at once.
+fn written_by_either(piece: &Piece, rtl: &dyn Dut, model: &dyn Dut) -> Vec<Range<u64>> {
+    let octets = piece.octets as u64;
+    let mut written: RangeSet<u64> = RangeSet::new();
+    for part in [rtl, model]
+        .map(|dut| dut.written(piece.address, octets))
+        .concat()
+    {
+        written.insert(part);
+    }
+    let parts = written.into_iter().flat_map(|part| {
+        let starts = part.clone().step_by(PART_OCTETS as usize);
+        starts.map(move |start| start..part.end.min(start + PART_OCTETS))
+    });
+    parts.collect()
+}
+
+fn read(dut: &dyn Dut, part: &Range<u64>) -> Vec<u8> {
+    dut.read(part.start, (part.end - part.start) as usize)
 }
 
 /// Octets of `piece` that memory may hold instead of the model's: offset and octet.

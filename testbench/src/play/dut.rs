@@ -48,7 +48,7 @@ pub enum PlayError {
     #[error(transparent)]
     Simulation(#[from] SimError),
     /// The driver refused.
-    #[error("frame {frame}, flow {flow}: {source}")]
+    #[error("frame {frame}, flow {flow}: {source}{}", advice(source))]
     Driver {
         /// Frame before which it happened, counted from 1.
         frame: usize,
@@ -60,6 +60,20 @@ pub enum PlayError {
     /// An option names something that is not there.
     #[error("{0}")]
     Option(String),
+}
+
+/// What somebody who plays captures can do about a refusal.
+fn advice(source: &DriverError) -> &'static str {
+    match source {
+        DriverError::Exhausted { .. } => {
+            "; more are in use at one time than the device has: play one connection with \
+             `--only-flow N`, or cut the capture by time with `editcap -A -B`"
+        }
+        DriverError::OutOfMemory { .. } => {
+            "; the capture writes to places too far apart: play one connection with `--only-flow N`"
+        }
+        _ => "",
+    }
 }
 
 impl PlayError {
@@ -76,8 +90,8 @@ impl PlayError {
 /// A receiver under test. Addresses are bus addresses that the player chose; they are the same for
 /// every receiver.
 pub trait Dut {
-    /// Map zeroed memory for the receiver to write.
-    fn map(&mut self, name: &str, address: u64, octets: usize);
+    /// Map zeroed memory for the receiver to write; false if there is no room for it.
+    fn map(&mut self, name: &str, address: u64, octets: usize) -> bool;
     /// Add a completion queue of `1 << entries_log2` entries. Software's have no end.
     fn create_completion_queue(
         &mut self,
@@ -151,6 +165,9 @@ pub trait Dut {
     fn observe(&mut self) -> Observation;
     /// Memory as the receiver left it.
     fn read(&self, address: u64, octets: usize) -> Vec<u8>;
+    /// Where the receiver has written in `octets` octets from `address` on, all mapped as one: bus
+    /// addresses in order. All others are zero.
+    fn written(&self, address: u64, octets: u64) -> Vec<Range<u64>>;
     /// Octets that memory may hold instead of those this receiver has left there, as another one
     /// may have placed FPDUs beyond a gap: bus addresses and octets.
     fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {

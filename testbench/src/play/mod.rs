@@ -22,6 +22,7 @@ pub mod software;
 pub mod options;
 pub mod player;
 pub mod difference;
+pub mod digest;
 pub mod events;
 pub mod compare;
 pub mod cut_off;

@@ -118,10 +118,13 @@ impl Player<'_> {
             .is_none_or(|f| f.contains(&self.capture.number(frame)));
         self.duts.iter_mut().for_each(|dut| dut.set_traced(traced));
         self.close_ended(frame)?;
-        for &flow in &self.plan.flows {
-            let wanted = self.options.flow.is_none_or(|only| only == flow);
-            let comes = self.flows[flow].first_frame <= frame;
-            if wanted && comes && self.started.insert(flow) {
+        // Flows are in the order of their start.
+        while let Some(&flow) = self.plan.flows.get(self.next_flow) {
+            if self.flows[flow].first_frame > frame {
+                break;
+            }
+            self.next_flow += 1;
+            if self.options.flow.is_none_or(|only| only == flow) {
                 self.close_postponed()?;
                 self.open(flow, self.flows[flow].sequence_start)
                     .map_err(|source| PlayError::at(self.capture.number(frame), flow, source))?;

@@ -3,6 +3,7 @@
 use crate::play::compare::Comparison;
 use crate::play::conditions::Met;
 use crate::play::difference::Difference;
+use crate::play::digest::Written;
 use crate::play::dut::DutKind;
 use crate::play::hostile::{self, HostileAction};
 use crate::play::options::Options;
@@ -163,8 +164,11 @@ pub struct RegionReport {
     pub base: String,
     /// Octets.
     pub length: u64,
-    /// SHA-256 of its octets at the end.
-    pub sha256: String,
+    /// SHA-256 of its octets at the end; null above 1 GiB, and where the regions of its flow have
+    /// more than 2 GiB together that were never written.
+    pub sha256: Option<String>,
+    /// What was written of it, in order.
+    pub written: Vec<Written>,
 }
 
 /// One message.
@@ -178,8 +182,8 @@ pub struct ReceiveReport {
     pub opcode: String,
     /// Octets.
     pub length: u32,
-    /// SHA-256.
-    pub sha256: String,
+    /// SHA-256; null above 1 GiB.
+    pub sha256: Option<String>,
 }
 
 /// A received Terminate.
@@ -344,6 +348,7 @@ fn regions(tally: &FlowTally) -> Vec<RegionReport> {
         base: format!("{:#x}", region.place.base),
         length: region.place.octets,
         sha256: region.sha256.clone(),
+        written: region.written.clone(),
     });
     report.collect()
 }

@@ -20,6 +20,7 @@ use rnic_driver::{
 use rnic_model::Room;
 use rnic_sim::{attach_at, Record, SimBar, SimDma, SimError, Simulation, SimulationConfig};
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use loop_memory::LoopMemory;
@@ -230,12 +231,9 @@ impl Rtl {
 }
 
 impl Dut for Rtl {
-    fn map(&mut self, name: &str, address: u64, octets: usize) {
-        let mapped = self
-            .simulation
-            .borrow_mut()
-            .map(name, address, octets.max(1));
-        assert!(mapped, "the player never maps {address:#x} twice");
+    fn map(&mut self, name: &str, address: u64, octets: usize) -> bool {
+        let mut simulation = self.simulation.borrow_mut();
+        simulation.map(name, address, octets.max(1))
     }
 
     fn create_completion_queue(
@@ -396,6 +394,12 @@ impl Dut for Rtl {
         let simulation = self.simulation.borrow();
         let octets = simulation.complex().memory().read(address, octets);
         octets.expect("the player reads only what it mapped")
+    }
+
+    fn written(&self, address: u64, octets: u64) -> Vec<Range<u64>> {
+        let simulation = self.simulation.borrow();
+        let region = simulation.complex().memory().region_at(address);
+        region.map_or_else(Vec::new, |region| region.written_within(address, octets))
     }
 
     fn leaks(&mut self) -> Vec<String> {

@@ -45,8 +45,9 @@ impl Software {
 }
 
 impl Dut for Software {
-    fn map(&mut self, _name: &str, address: u64, octets: usize) {
+    fn map(&mut self, _name: &str, address: u64, octets: usize) -> bool {
         self.model.memory.map(address, octets);
+        true
     }
 
     fn open(&mut self, config: &ConnectionConfig) -> Result<ConnectionId, DriverError> {
@@ -205,9 +206,11 @@ impl Dut for Software {
 
     fn read(&self, address: u64, octets: usize) -> Vec<u8> {
         let found = self.model.memory.read(address, octets);
-        found
-            .expect("the player reads only what it mapped")
-            .to_vec()
+        found.expect("the player reads only what it mapped")
+    }
+
+    fn written(&self, address: u64, octets: u64) -> Vec<Range<u64>> {
+        self.model.memory.written(address, octets)
     }
 
     fn may_hold(&self) -> Vec<(u64, Vec<u8>)> {

@@ -1,5 +1,6 @@
 //! What one receiver has shown, by flow.
 
+use crate::play::digest::{self, Written};
 use crate::play::dut::{Dut, Entry, Observation};
 use crate::play::events::EventTally;
 use rnic_abi::counters::Counter;
@@ -8,7 +9,6 @@ use rnic_abi::events::{FpduTrace, SegmentTrace, SegmentVerdict};
 use rnic_capture::Flow;
 use rnic_driver::{Completion, ConnectionId, Event};
 use rnic_wire::ddp::rdmap::QN_TERMINATE;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Where a region lies.
@@ -29,8 +29,10 @@ pub struct RegionResult {
     pub stag: u32,
     /// Where.
     pub place: Place,
-    /// SHA-256 of its octets at the end of the flow.
-    pub sha256: String,
+    /// SHA-256 of its octets at the end of the flow, if they are not too many.
+    pub sha256: Option<String>,
+    /// What was written of it.
+    pub written: Vec<Written>,
 }
 
 /// A delivered message.
@@ -46,8 +48,8 @@ pub struct Receive {
     pub length: u32,
     /// The message's first four octets, for Terminates.
     pub head: [u8; 4],
-    /// SHA-256 of the message.
-    pub sha256: String,
+    /// SHA-256 of the message, if it is not too long.
+    pub sha256: Option<String>,
 }
 
 /// Why a flow was stopped.
@@ -267,10 +269,12 @@ impl Tally {
     /// Read a flow's memory: its regions and the messages delivered into its buffers.
     pub fn collect(&mut self, flow: usize, dut: &dyn Dut) {
         let tally = &mut self.flows[flow];
+        let mut zeros_left = digest::ZEROS_MAX;
         let result = |&(stag, place): &(u32, Place)| RegionResult {
             stag,
             place,
-            sha256: sha256(&dut.read(place.address, place.octets as usize)),
+            sha256: digest::sha256(dut, place.address, place.octets, &mut zeros_left),
+            written: digest::written(dut, place.address, place.octets),
         };
         tally.regions = tally.places.iter().map(result).collect();
         let (completions, receives) = tally.closed;
@@ -289,11 +293,10 @@ impl Tally {
             let Some(&address) = tally.buffers.get(&(qn, msn)) else {
                 continue;
             };
-            let octets = dut.read(address, length as usize);
             let mut head = [0; 4];
-            let known = octets.len().min(4);
-            head[..known].copy_from_slice(&octets[..known]);
-            let sha256 = sha256(&octets);
+            let known = (length as usize).min(head.len());
+            head[..known].copy_from_slice(&dut.read(address, known));
+            let sha256 = digest::sha256(dut, address, u64::from(length), &mut zeros_left);
             tally.receives.push(Receive {
                 qn,
                 msn,
@@ -403,12 +406,4 @@ impl FlowTally {
 /// Was a segment refused for lack of room, so that it is sent again?
 fn lacks_room(verdict: u8) -> bool {
     verdict == SegmentVerdict::NoRoom as u8 || verdict == SegmentVerdict::NoRange as u8
-}
-
-/// SHA-256 in hexadecimal.
-pub fn sha256(octets: &[u8]) -> String {
-    Sha256::digest(octets)
-        .iter()
-        .map(|octet| format!("{octet:02x}"))
-        .collect()
 }

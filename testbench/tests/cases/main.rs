@@ -109,7 +109,7 @@ fn check(case: &Case) {
                 region.stag.clone(),
                 region.base.clone(),
                 region.length,
-                region.sha256.clone(),
+                region.sha256.clone().expect("it is small"),
             ));
         }
         for receive in &flow.receives {
@@ -118,7 +118,7 @@ fn check(case: &Case) {
                 receive.qn,
                 receive.msn,
                 receive.length,
-                receive.sha256.clone(),
+                receive.sha256.clone().expect("it is small"),
             ));
         }
     }

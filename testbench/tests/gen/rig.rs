@@ -63,7 +63,10 @@ pub fn said(direction: &Direction) -> Vec<Untagged> {
 
 fn heard(flow: &FlowReport) -> Vec<Untagged> {
     let messages = flow.receives.iter().map(|message| {
-        let (opcode, sha256) = (message.opcode.clone(), message.sha256.clone());
+        let (opcode, sha256) = (
+            message.opcode.clone(),
+            message.sha256.clone().expect("short"),
+        );
         (message.msn, opcode, message.length as usize, sha256)
     });
     messages.collect()
@@ -97,7 +100,8 @@ fn placed(flow: &FlowReport) -> BTreeMap<String, (u64, String)> {
     // A region that is only invalidated has no octets.
     let regions = flow.regions.iter().filter(|region| region.length > 0);
     let line = |region: &rnic_testbench::play::report::RegionReport| {
-        (region.stag.clone(), (region.length, region.sha256.clone()))
+        let sha256 = region.sha256.clone().expect("it is small");
+        (region.stag.clone(), (region.length, sha256))
     };
     regions.map(line).collect()
 }

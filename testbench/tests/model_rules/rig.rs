@@ -125,7 +125,7 @@ impl Rig {
     }
 
     /// The region's octets.
-    pub fn region(&self) -> &[u8] {
+    pub fn region(&self) -> Vec<u8> {
         self.model
             .memory
             .read(REGION_ADDRESS, REGION_OCTETS)
@@ -133,7 +133,7 @@ impl Rig {
     }
 
     /// The octets of the buffer for message `msn` of queue `qn`.
-    pub fn buffer(&self, qn: u32, msn: u32) -> &[u8] {
+    pub fn buffer(&self, qn: u32, msn: u32) -> Vec<u8> {
         let address = buffer_address(qn, msn);
         self.model
             .memory
@@ -145,10 +145,10 @@ impl Rig {
     pub fn untouched(&self) -> bool {
         let zero = |octets: &[u8]| octets.iter().all(|&octet| octet == 0);
         let queues = (0..3).flat_map(|qn| (1..=BUFFERS as u32).map(move |msn| (qn, msn)));
-        zero(self.region())
+        zero(&self.region())
             && queues
                 .into_iter()
-                .all(|(qn, msn)| zero(self.buffer(qn, msn)))
+                .all(|(qn, msn)| zero(&self.buffer(qn, msn)))
     }
 
     /// A counter.

@@ -7,10 +7,11 @@
 //! ```
 //!
 //! A device access that leaves the regions, or that a region forbids, is refused as a whole: not
-//! one octet is read or written. The host reads and writes any region. Each region is one zeroed
-//! allocation, which the operating system backs page by page as it is touched; a large, mostly
-//! empty region is cheap. Addresses and lengths are in octets.
+//! one octet is read or written. The host reads and writes any region. A large region is
+//! backed by the operating system page by page as it is written, and may be larger than the
+//! machine's memory. Addresses and lengths are in octets.
 
+mod octets;
 mod region;
 
 use std::fmt::Debug;
@@ -57,8 +58,11 @@ pub enum MemoryError {
         /// The region in its way.
         existing: String,
     },
-    /// A new region is empty or reaches past the last address.
-    #[error("region of {octets} octets at {base:#x} is empty or ends past 2^64 - 1")]
+    /// A new region is empty, reaches past the last address, or is larger than what the operating
+    /// system has addresses for.
+    #[error(
+        "region of {octets} octets at {base:#x} is empty, ends past 2^64 - 1, or is too large"
+    )]
     BadRange {
         /// Its base.
         base: u64,
@@ -118,7 +122,8 @@ impl Memory {
     /// Maps `octets` zeroed octets at `base`.
     ///
     /// # Errors
-    /// The range is empty, ends past the last address, or overlaps a region.
+    /// The range is empty, ends past the last address, is larger than what the operating system has
+    /// addresses for, or overlaps a region.
     pub fn map(
         &mut self,
         name: &str,
@@ -140,8 +145,8 @@ impl Memory {
                 return Err(MemoryError::Overlap { new, existing });
             }
         }
-        self.regions
-            .insert(at, Region::new(name, base, octets, access));
+        let region = Region::new(name, base, octets, access);
+        self.regions.insert(at, region.ok_or(bad_range)?);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! One region of memory: its octets, the device's access rights, and the ranges it wrote.
 
+use super::octets::Octets;
+use rangemap::RangeSet;
 use std::ops::Range;
 
 /// What the device may do with a region.
@@ -51,23 +53,25 @@ pub struct Region {
     name: String,
     base: u64,
     access: Access,
-    data: Vec<u8>,
+    data: Octets,
     octets_written: u64,
+    written: RangeSet<u64>,
     log: Option<Vec<WriteEntry>>,
 }
 
 impl Region {
-    /// `octets` zeroed octets at `base`; the caller has seen that they exist.
-    pub(super) fn new(name: &str, base: u64, octets: usize, access: Access) -> Self {
-        let (name, data) = (name.to_owned(), vec![0; octets]);
-        Self {
-            name,
+    /// `octets` zeroed octets at `base`; the caller has seen that they exist. `None` if the
+    /// operating system has no addresses for them.
+    pub(super) fn new(name: &str, base: u64, octets: usize, access: Access) -> Option<Self> {
+        Some(Self {
+            name: name.to_owned(),
             base,
             access,
-            data,
+            data: Octets::zeroed(octets)?,
             octets_written: 0,
+            written: RangeSet::new(),
             log: None,
-        }
+        })
     }
 
     /// Writes `data` for the device, and records the range.
@@ -75,6 +79,11 @@ impl Region {
         let octets = data.len();
         self.slice_mut(address, octets).copy_from_slice(data);
         self.octets_written += octets as u64;
+        // The last address of all is in no range that ends after it.
+        let end = address.saturating_add(octets as u64);
+        if address < end {
+            self.written.insert(address..end);
+        }
         if let Some(log) = &mut self.log {
             log.push(WriteEntry {
                 now,
@@ -106,12 +115,12 @@ impl Region {
 
     /// The octets.
     pub fn bytes(&self) -> &[u8] {
-        &self.data
+        self.data.as_slice()
     }
 
     /// The octets, for the host to change.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.data
+        self.data.as_mut_slice()
     }
 
     /// Octets the device has written since the region was mapped, each as often as written.
@@ -125,28 +134,25 @@ impl Region {
         self.log.as_deref().unwrap_or_default()
     }
 
-    /// The addresses the device wrote, as sorted ranges that neither touch nor overlap;
-    /// empty unless [`Memory::log_writes`](super::Memory::log_writes) is on.
+    /// The addresses the device wrote, as sorted ranges that neither touch nor overlap.
     pub fn written_ranges(&self) -> Vec<Range<u64>> {
-        let mut ranges: Vec<Range<u64>> = self
-            .writes()
-            .iter()
-            .map(|entry| entry.address..entry.address.saturating_add(entry.octets as u64))
-            .collect();
-        ranges.sort_by_key(|range| range.start);
-        let mut merged: Vec<Range<u64>> = Vec::new();
-        for range in ranges {
-            match merged.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => merged.push(range),
-            }
+        self.written.iter().cloned().collect()
+    }
+
+    /// As [`written_ranges`](Self::written_ranges), of `octets` octets from `address` on.
+    pub fn written_within(&self, address: u64, octets: u64) -> Vec<Range<u64>> {
+        let within = address..address.saturating_add(octets);
+        if within.is_empty() {
+            return Vec::new();
         }
-        merged
+        let parts = self.written.overlapping(&within);
+        let clipped = parts.map(|part| part.start.max(address)..part.end.min(within.end));
+        clipped.collect()
     }
 
     // One past the last octet, less one so that it cannot overflow.
     pub(super) fn last(&self) -> u64 {
-        self.base + (self.data.len() as u64 - 1)
+        self.base + (self.bytes().len() as u64 - 1)
     }
 
     pub(super) fn contains(&self, address: u64) -> bool {
@@ -160,11 +166,11 @@ impl Region {
 
     pub(super) fn slice(&self, address: u64, octets: usize) -> &[u8] {
         let start = (address - self.base) as usize;
-        &self.data[start..start + octets]
+        &self.bytes()[start..start + octets]
     }
 
     pub(super) fn slice_mut(&mut self, address: u64, octets: usize) -> &mut [u8] {
         let start = (address - self.base) as usize;
-        &mut self.data[start..start + octets]
+        &mut self.bytes_mut()[start..start + octets]
     }
 }

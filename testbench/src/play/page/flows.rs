@@ -130,7 +130,7 @@ fn results(flow: &FlowReport) -> Markup {
                             td { code { (region.stag) } }
                             td { code { (region.base) } }
                             td { (region.length) }
-                            td.text { code { (region.sha256) } }
+                            td.text { code { (hash(&region.sha256)) } }
                         }
                     }
                 }
@@ -138,6 +138,13 @@ fn results(flow: &FlowReport) -> Markup {
             @if !flow.receives.is_empty() { (messages(flow)) }
         }
     }
+}
+
+/// A hash, or that there is none.
+fn hash(sha256: &Option<String>) -> &str {
+    sha256
+        .as_deref()
+        .unwrap_or("too many octets; --json has what was written")
 }
 
 fn messages(flow: &FlowReport) -> Markup {
@@ -153,7 +160,7 @@ fn messages(flow: &FlowReport) -> Markup {
                     td { (message.msn) }
                     td.text { (message.opcode) }
                     td { (message.length) }
-                    td.text { code { (message.sha256) } }
+                    td.text { code { (hash(&message.sha256)) } }
                 }
             }
         }

@@ -219,7 +219,7 @@ mod tests {
             msn,
             opcode: "send".into(),
             length: 7,
-            sha256: format!("digest{msn}."),
+            sha256: Some(format!("digest{msn}.")),
         };
         FlowReport {
             id: 0,
@@ -253,7 +253,8 @@ mod tests {
                 stag: "0x00012345".into(),
                 base: "0x1000".into(),
                 length: 64,
-                sha256: "of the region".into(),
+                sha256: Some("of the region".into()),
+                written: Vec::new(),
             }],
             receives: (1..=messages).map(message).collect(),
             terminate: None,

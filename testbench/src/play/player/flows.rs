@@ -24,14 +24,19 @@ const POOL_FOR_SENDS: usize = RECEIVE_POOL / 2;
 const OVERDUE_FRAMES: usize = 16;
 
 impl Player<'_> {
-    pub(super) fn allocate(&mut self, name: &str, octets: u64) -> u64 {
+    pub(super) fn allocate(&mut self, name: &str, octets: u64) -> Result<u64, DriverError> {
         // An odd distance from page starts, so that placements meet every alignment of the bus.
         let address = self.next_address + (self.next_address >> 12) % 64;
         self.next_address = (address + octets + GUARD_OCTETS).next_multiple_of(GUARD_OCTETS);
         for dut in &mut self.duts {
-            dut.map(name, address, octets.max(1) as usize);
+            if !dut.map(name, address, octets.max(1) as usize) {
+                return Err(DriverError::OutOfMemory {
+                    name: name.to_owned(),
+                    octets: octets as usize,
+                });
+            }
         }
-        address
+        Ok(address)
     }
 
     /// Open the connection of a flow, with the regions and queues that it will use.
@@ -58,13 +63,9 @@ impl Player<'_> {
             .iter_mut()
             .for_each(|tally| tally.open(flow, connection));
         self.note(|log, cycle| log.open(cycle, flow, connection, &config));
-        let regions = self.map_regions(flow, connection);
-        for region in regions.iter().filter(|region| region.initial) {
-            region.register(&mut self.duts)?;
-            let stag = region.config.stag;
-            self.registered.insert(stag >> 8, stag);
-        }
-        let mut queues = self.map_messages(flow);
+        let mut regions = self.map_regions(flow, connection)?;
+        self.register_first(&mut regions)?;
+        let mut queues = self.map_messages(flow)?;
         queues.insert(READ_QUEUE as u32, self.map_reads(flow));
         for (&qn, messages) in &queues {
             let conditions = &self.options.conditions;
@@ -92,7 +93,11 @@ impl Player<'_> {
     }
 
     /// The regions that a flow is the first one to use; those of other flows it shares.
-    fn map_regions(&mut self, flow: usize, connection: ConnectionId) -> Vec<Region> {
+    fn map_regions(
+        &mut self,
+        flow: usize,
+        connection: ConnectionId,
+    ) -> Result<Vec<Region>, DriverError> {
         let plan = self.plan;
         let of_flow = |place: &usize| plan.regions[*place].flows.contains(&flow);
         let places: Vec<usize> = (0..plan.regions.len()).filter(of_flow).collect();
@@ -120,7 +125,7 @@ impl Player<'_> {
             let index = region.stag >> 8;
             let same = plan.regions.iter().filter(|r| r.region.stag >> 8 == index);
             let alone = known.flows.len() == 1 && same.count() == 1;
-            let region = self.map_region(flow, connection, region, domain, alone, place);
+            let region = self.map_region(flow, connection, region, domain, alone, place)?;
             if known.flows.len() == 1 {
                 self.place(flow, region.config.stag, &region.config);
             } else {
@@ -133,7 +138,7 @@ impl Player<'_> {
             }
             regions.push(region);
         }
-        regions
+        Ok(regions)
     }
 
     /// Protection Domain of a flow: its own, or that of the flows it shares regions with.
@@ -178,7 +183,7 @@ impl Player<'_> {
         seen.unwrap_or(self.options.conditions.first_msn)
     }
 
-    fn map_messages(&mut self, flow: usize) -> BTreeMap<u32, Vec<Expected>> {
+    fn map_messages(&mut self, flow: usize) -> Result<BTreeMap<u32, Vec<Expected>>, DriverError> {
         let mut queues: BTreeMap<u32, Vec<(usize, u32)>> =
             (0..3).map(|qn| (qn, Vec::new())).collect();
         let mut messages = self.flows[flow].messages.clone();
@@ -207,7 +212,7 @@ impl Player<'_> {
         for (qn, queue) in queues {
             let messages = expected.entry(qn).or_default();
             for (position, (first_frame, octets)) in queue.into_iter().enumerate() {
-                let address = self.allocate("receive buffer", u64::from(octets));
+                let address = self.allocate("receive buffer", u64::from(octets))?;
                 messages.push(Expected {
                     first_frame,
                     posting: Posting::Buffer(Buffer { address, octets }),
@@ -227,7 +232,7 @@ impl Player<'_> {
                 });
             }
         }
-        expected
+        Ok(expected)
     }
 
     /// The reads that a flow answers, as its receiver asked for them.
@@ -289,6 +294,9 @@ impl Player<'_> {
         let due: Vec<RegionConfig> = due.map(|region| region.config).collect();
         if !due.is_empty() || overdue {
             self.settle();
+        }
+        if !due.is_empty() {
+            self.retire_regions(frame)?;
         }
         for config in due {
             let index = config.stag >> 8;

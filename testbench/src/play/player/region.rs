@@ -12,6 +12,8 @@ pub(super) struct Region {
     pub(super) initial: bool,
     /// Frames before which it must be made valid again.
     pub(super) renewals: Vec<usize>,
+    /// The first and the last frame that uses it; none if it is only there.
+    pub(super) used: Option<(usize, usize)>,
     /// Taken away by a hostile action.
     pub(super) revoked: bool,
     /// Its place in the plan.

@@ -41,6 +41,51 @@ impl Player<'_> {
         Ok(())
     }
 
+    /// Register the regions of a flow that is opened, as many as the device has entries for; the
+    /// others follow when they are used, in place of those that are used no more.
+    pub(super) fn register_first(&mut self, regions: &mut [Region]) -> Result<(), DriverError> {
+        let mut order: Vec<usize> = (0..regions.len()).collect();
+        order.sort_by_key(|&place| regions[place].used.map(|(first, _)| first));
+        for place in order {
+            let region = &mut regions[place];
+            if !region.initial {
+                continue;
+            }
+            if let (true, Some((first, _))) = (self.is_full(), region.used) {
+                region.initial = false;
+                region.renewals.insert(0, first);
+                continue;
+            }
+            region.register(&mut self.duts)?;
+            let stag = region.config.stag;
+            self.registered.insert(stag >> 8, stag);
+        }
+        Ok(())
+    }
+
+    /// Whether every entry of the region table is taken.
+    fn is_full(&self) -> bool {
+        self.registered.len() >= self.options.sizes.regions()
+    }
+
+    /// If all entries are taken, free those of regions that no frame from `frame` on uses. All
+    /// receivers are idle. What waits to be sent again may use any.
+    pub(super) fn retire_regions(&mut self, frame: usize) -> Result<(), DriverError> {
+        if !self.is_full() || !self.resend.is_empty() {
+            return Ok(());
+        }
+        let registered = &mut self.registered;
+        for region in self.active.values().flat_map(|active| &active.regions) {
+            let (stag, used) = (region.config.stag, region.used);
+            let is_over = used.is_some_and(|(_, last)| last < frame) && !region.revoked;
+            if is_over && registered.get(&(stag >> 8)) == Some(&stag) {
+                region.deregister(&mut self.duts)?;
+                registered.remove(&(stag >> 8));
+            }
+        }
+        Ok(())
+    }
+
     /// The region of `learned`, in memory of its own. `alone`: no other flow uses it and no other
     /// STag has its stag_index, so that it may be bound, foreign or a window.
     pub(super) fn map_region(
@@ -51,7 +96,7 @@ impl Player<'_> {
         protection_domain: u16,
         alone: bool,
         place: usize,
-    ) -> Region {
+    ) -> Result<Region, DriverError> {
         let mut condition = self.options.conditions.region(flow, learned.stag);
         if self.plan.regions[place].flows.len() > 1 {
             condition = RegionCondition::default();
@@ -73,15 +118,18 @@ impl Player<'_> {
         let (met, offset) =
             self.give_owner(&mut config, &mut learned, &condition, connection, alone);
         met.into_iter().for_each(|condition| self.meet(condition));
-        let parent = self.map_config(flow, &mut config, offset);
-        Region {
+        let parent = self.map_config(flow, &mut config, offset)?;
+        let uses = (learned.uses.first(), learned.uses.last());
+        let used = uses.0.copied().zip(uses.1.copied());
+        Ok(Region {
             config,
+            used,
             initial: learned.initial,
             renewals: learned.renewals,
             revoked: false,
             place,
             parent: parent.map(|parent| (parent, offset.unwrap_or(0))),
-        }
+        })
     }
 
     /// Make `condition`'s owner the owner of a region, where the region can have it; the condition
@@ -139,11 +187,11 @@ impl Player<'_> {
         flow: usize,
         config: &mut RegionConfig,
         offset: Option<u64>,
-    ) -> Option<RegionConfig> {
+    ) -> Result<Option<RegionConfig>, DriverError> {
         let Some(offset) = offset else {
-            config.address = self.allocate("region", config.octets);
+            config.address = self.allocate("region", config.octets)?;
             self.add_region_piece(flow, config);
-            return None;
+            return Ok(None);
         };
         self.parents += 1;
         let mut parent = RegionConfig {
@@ -154,10 +202,10 @@ impl Player<'_> {
             octets: config.octets + 2 * offset,
             ..*config
         };
-        parent.address = self.allocate("region with a window", parent.octets);
+        parent.address = self.allocate("region with a window", parent.octets)?;
         config.address = parent.address + offset;
         self.add_region_piece(flow, &parent);
-        Some(parent)
+        Ok(Some(parent))
     }
 
     fn add_region_piece(&mut self, flow: usize, config: &RegionConfig) {

@@ -52,8 +52,8 @@ pub(super) struct Player<'a> {
     pub(super) compared_to: usize,
     /// The frame, from 0, that is played.
     pub(super) frame: usize,
-    /// Flows whose connections were opened.
-    pub(super) started: BTreeSet<usize>,
+    /// Place in the plan of the next flow to be opened.
+    pub(super) next_flow: usize,
     pub(super) resend: Resend,
     /// What was done to the device, if its timeline is asked for.
     pub(super) log: Option<Log>,
@@ -114,7 +114,7 @@ impl<'a> Player<'a> {
             moved: true,
             compared_to: 0,
             frame: 0,
-            started: BTreeSet::new(),
+            next_flow: 0,
             resend: Resend::default(),
             log: records.then(Log::default),
         })
