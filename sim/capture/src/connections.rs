@@ -215,6 +215,14 @@ impl Analysis {
         notes.extend(flows.iter().filter_map(|flow| gap(capture, flow)));
         let played = found.iter().map(|direction| direction.connection).collect();
         let causes = why::causes(capture, &tracker, &played, &others);
+        if flows.iter().any(|flow| flow.gap.is_some()) {
+            notes.extend(
+                causes
+                    .iter()
+                    .filter(|cause| why::may_leave_gaps(cause))
+                    .cloned(),
+            );
+        }
         Ok(Self {
             flows,
             notes,

@@ -116,7 +116,9 @@ fn opened(path: &Path, source: &Source, options: &ReadOptions) -> Result<Opened,
         return Err(too_large(&mut reader, source, options));
     }
     let capture = Capture::numbered(path, frames);
-    let analysis = Analysis::of(&capture, &options.startups)?;
+    // Those of other connections were seen to be there when one was looked for.
+    let startups = wanted.as_ref().map(|wanted| &wanted.startups);
+    let analysis = Analysis::of(&capture, startups.unwrap_or(&options.startups))?;
     let Analysis {
         mut flows,
         causes,
@@ -156,6 +158,8 @@ struct Wanted {
     ends: (SocketAddr, SocketAddr),
     /// Its first and last frame, by their numbers in the file.
     frames: RangeInclusive<usize>,
+    /// What is given of it.
+    startups: Vec<StartupOverride>,
 }
 
 impl Wanted {
@@ -183,8 +187,13 @@ fn scan(
         known,
     })?;
     let connection = &tracker.connections[found.connection];
+    let is_own = |startup: &&StartupOverride| {
+        let mut sides = connection.sides.iter();
+        sides.any(|side| side.contains(startup.start))
+    };
     Ok(Wanted {
         flow,
+        startups: options.startups.iter().filter(is_own).copied().collect(),
         ends: (connection.ends[found.side], connection.ends[1 - found.side]),
         frames: connection.span.first..=connection.span.last,
     })

@@ -6,7 +6,7 @@
 //!
 //! A SYN on the ends of a known connection opens another one only if it is answered: a SYN-ACK
 //! acknowledges it (RFC 5961 section 4), or the known one had ended before. A SYN-ACK that comes
-//! again with another sequence number, before its end has sent anything, sets the start anew.
+//! again with another sequence number, before either end has sent payload, sets the start anew.
 
 use crate::finding::{hash, Frames};
 use crate::reassembly::Reassembly;
@@ -159,6 +159,11 @@ impl Tracked {
         usize::from(self.ends[0] != source)
     }
 
+    /// Whether neither end has sent payload.
+    fn is_silent(&self) -> bool {
+        self.sides.iter().all(|side| side.sequence.is_none())
+    }
+
     /// Whether it was reset, or both ends have said that they are done.
     fn has_ended(&self) -> bool {
         self.was_reset || self.sides.iter().all(|side| side.has_fin)
@@ -207,13 +212,14 @@ impl Tracked {
     fn take(&mut self, index: usize, segment: &Segment, is_kept: bool) {
         self.note_frame(index, is_kept);
         let number = self.side(segment.source);
+        let is_silent = self.is_silent();
         let side = &mut self.sides[number];
         side.segments += 1;
         side.has_syn |= segment.flags & FLAG_SYN != 0;
         side.has_fin |= segment.flags & FLAG_FIN != 0;
         self.was_reset |= segment.flags & FLAG_RST != 0;
         let head = &mut self.heads[number];
-        push(head, segment, index);
+        push(head, segment, index, is_silent);
         if segment.flags & FLAG_SYN != 0 && head.octets().is_empty() {
             side.sequence = None;
         }
@@ -238,6 +244,7 @@ impl Tracked {
                 stream.begin(first);
             }
         }
+        let mut is_silent = true;
         for &frame in &self.frames {
             let Some(segment) = segment_of(frame) else {
                 continue;
@@ -245,8 +252,9 @@ impl Tracked {
             let side = self.side(segment.source);
             match named[side] {
                 Some(_) => streams[side].push(payload_sequence(&segment), segment.payload, frame),
-                None => push(&mut streams[side], &segment, frame),
+                None => push(&mut streams[side], &segment, frame, is_silent),
             }
+            is_silent &= segment.payload.is_empty();
         }
         streams
     }
@@ -283,8 +291,8 @@ fn payload_sequence(segment: &Segment) -> u32 {
     segment.sequence.wrapping_add(u32::from(syn))
 }
 
-/// Add a segment to what its sender has sent.
-fn push(stream: &mut Reassembly, segment: &Segment, frame: usize) {
+/// Add a segment to what its sender has sent; `is_silent`: neither end has sent payload before.
+fn push(stream: &mut Reassembly, segment: &Segment, frame: usize, is_silent: bool) {
     let first = payload_sequence(segment);
     if segment.flags & FLAG_SYN != 0 {
         let is_other = stream.has_begun() && stream.sequence(0) != first;
@@ -292,7 +300,7 @@ fn push(stream: &mut Reassembly, segment: &Segment, frame: usize) {
             // It opens no connection: none has answered.
             0 if is_other => return,
             0 => {}
-            _ if is_other && stream.is_empty() => *stream = stream.emptied(),
+            _ if is_other && is_silent => *stream = stream.emptied(),
             _ if is_other => return,
             _ => {}
         }

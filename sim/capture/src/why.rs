@@ -88,6 +88,18 @@ impl Cause {
     }
 }
 
+/// Whether what is missing of a stream may be in these frames.
+pub(crate) fn may_leave_gaps(cause: &Finding) -> bool {
+    let dropped = [
+        "bad_checksum",
+        "bad_ip_checksum",
+        "fragment",
+        "tagged",
+        "ipv6_extension",
+    ];
+    dropped.contains(&cause.kind)
+}
+
 /// Connections of one cause.
 #[derive(Debug, Default)]
 struct Connections {

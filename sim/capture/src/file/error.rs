@@ -40,10 +40,7 @@ pub enum CaptureError {
         way_out: &'static str,
     },
     /// The file is damaged.
-    #[error(
-        "{path} is damaged after frame {frame}: {reason}; capture it again, or write what is whole \
-         to another file: `editcap -r {path} OUT 1-{frame}`"
-    )]
+    #[error("{path} is damaged {}", after(path, *frame, reason))]
     Damaged {
         /// Which file.
         path: PathBuf,
@@ -162,6 +159,18 @@ impl CaptureError {
             path: path.to_path_buf(),
             link: link.to_string(),
         }
+    }
+}
+
+/// Where a file is damaged, and what to do about it.
+fn after(path: &Path, frame: usize, reason: &str) -> String {
+    match frame {
+        0 => format!("before its first frame: {reason}; capture it again"),
+        _ => format!(
+            "after frame {frame}: {reason}; capture it again, or write what is whole to another \
+             file: `editcap -r {} OUT 1-{frame}`",
+            path.display()
+        ),
     }
 }
 

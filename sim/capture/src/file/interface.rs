@@ -71,6 +71,9 @@ impl Interface {
     pub(crate) fn frame(&self, mut packet: Vec<u8>, is_whole: bool) -> Option<Vec<u8>> {
         let fcs_octets = if is_whole { self.fcs_octets } else { 0 };
         packet.truncate(packet.len().saturating_sub(fcs_octets));
+        if packet.is_empty() {
+            return None;
+        }
         if self.link == LinkType::ETHERNET {
             return Some(packet);
         }

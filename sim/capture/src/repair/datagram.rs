@@ -16,6 +16,8 @@ const IPV6_HEADER_OCTETS: usize = 40;
 /// A jumbo payload option alone: next header, length, option, its length, and four octets.
 const JUMBO_HEADER_OCTETS: usize = 8;
 const JUMBO_OPTION: [u8; 2] = [0xc2, 4];
+/// A shorter datagram is one that no card would segment: without a length it is malformed.
+const SEGMENTED_OCTETS_MIN: usize = 1500;
 const TCP_HEADER_OCTETS_MIN: usize = 20;
 const TCP_CHECKSUM_AT: usize = 16;
 const UDP_HEADER_OCTETS: usize = 8;
@@ -57,6 +59,9 @@ impl Datagram {
             ether_type::IPV4 => Self::ipv4(start, octets)?,
             _ => Self::ipv6(start, octets)?,
         };
+        if found.lacks_length && found.octets.len() <= SEGMENTED_OCTETS_MIN {
+            return None;
+        }
         let header = match found.protocol {
             IpNumber::TCP => TCP_HEADER_OCTETS_MIN,
             _ => UDP_HEADER_OCTETS,

@@ -230,7 +230,7 @@ impl Repair {
         }
     }
 
-    /// What was done, a line each; `Capture these as they are on the wire` is said once.
+    /// What was done and what was left out, a line each.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut done = Vec::new();
         for (frames, what) in [
@@ -239,7 +239,7 @@ impl Repair {
         ] {
             if frames.count > 0 {
                 let frames = frames.count_of("frame");
-                done.push(format!("{what} checksums filled in in {frames}"));
+                done.push(format!("{what} checksums of {frames} filled in"));
             }
         }
         if self.cut.count > 0 {

@@ -92,10 +92,12 @@ fn a_second_syn_ack_sets_the_start_anew() {
     let mut all = segments();
     all.insert(1, syn(1, 123_456, Some(SEQUENCE[0] + 1)));
     assert_whole(&opened(file(&all)));
-    // After payload it changes nothing any more.
-    let mut all = segments();
-    all.insert(5, syn(1, 123_456, Some(SEQUENCE[0] + 1)));
-    assert_whole(&opened(file(&all)));
+    // After payload of either end it changes nothing any more.
+    for at in [4, 5] {
+        let mut all = segments();
+        all.insert(at, syn(1, 123_456, Some(SEQUENCE[0] + 1)));
+        assert_whole(&opened(file(&all)));
+    }
 }
 
 /// Messages and a Write in mid-connection, as the capture has them from message `msn` on.
@@ -244,5 +246,36 @@ fn private_data_of_any_length_is_passed_over() {
             segment.sequence += octets as u32;
         }
         assert_whole(&opened(file(&all)));
+    }
+}
+
+/// Other directions may be named beside the one that is read alone.
+#[test]
+fn one_flow_is_read_alone_though_others_are_named() {
+    let mut other = middle(6);
+    for segment in &mut other {
+        segment.sequence = segment.sequence.wrapping_add(0x3000_0000);
+    }
+    let mut frames: Vec<_> = middle(6)
+        .iter()
+        .map(|segment| frame(segment, false))
+        .collect();
+    frames.extend(other.iter().map(|segment| frame(segment, true)));
+    let starts = [5_000, 5_000 + 0x3000_0000];
+    for flow in 0..2 {
+        let only = ReadOptions {
+            only_flow: Some(flow),
+            ..named(&starts)
+        };
+        let opened = open(pcap(1, &frames), &only).expect("it can be played");
+        let found: Vec<_> = opened
+            .flows
+            .iter()
+            .map(|flow| flow.sequence_start)
+            .collect();
+        assert_eq!(
+            (found, opened.capture.frames.len()),
+            (vec![starts[flow]], 5)
+        );
     }
 }

@@ -80,6 +80,19 @@ fn packets_without_a_link_header_are_left_out() {
     assert_eq!(opened.notes[0].frames, [8, 9]);
 }
 
+/// A packet without octets is no frame.
+#[test]
+fn empty_packets_are_left_out() {
+    let mut all = frames();
+    all.insert(3, Vec::new());
+    let opened = opened(pcap(1, &all));
+    assert_whole(&opened);
+    assert_eq!(
+        (kinds(&opened.notes), opened.capture.frames),
+        (vec!["left_out"], frames())
+    );
+}
+
 #[test]
 fn a_link_that_cannot_be_played_is_named() {
     for (link, name) in [(127, "radiotap"), (105, "802.11"), (999, "no name known")] {

@@ -220,3 +220,13 @@ fn a_gap_is_said_with_its_place_and_size() {
     );
     assert_eq!(opened.notes[0].text, words);
 }
+
+/// What is missing may be in frames that the device drops: they are said beside the gap.
+#[test]
+fn dropped_frames_are_said_beside_a_gap() {
+    let mut all = frames();
+    all[5][IP + 20 + 4] ^= 1;
+    let opened = opened(pcap(1, &all));
+    assert_eq!(kinds(&opened.notes), ["gap", "bad_checksum"]);
+    assert_eq!(opened.notes[1].frames, [6]);
+}
