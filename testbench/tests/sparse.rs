@@ -75,14 +75,35 @@ fn hash(octets: &[u8]) -> String {
     digest.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
-/// Offset and length of each range that was written, and whether the region has a hash.
-fn shape(flow: &FlowReport) -> Vec<(u64, Vec<(u64, u64)>, bool)> {
-    let regions = flow.regions.iter().map(|region| {
-        let written = region
+/// What is reported of a region.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    octets: u64,
+    /// Offset and length of each range.
+    written: Vec<(u64, u64)>,
+    has_hash: bool,
+}
+
+impl Shape {
+    fn new(octets: u64, written: &[(u64, u64)], has_hash: bool) -> Self {
+        let written = written.to_vec();
+        Self {
+            octets,
+            written,
+            has_hash,
+        }
+    }
+}
+
+fn shapes(flow: &FlowReport) -> Vec<Shape> {
+    let regions = flow.regions.iter().map(|region| Shape {
+        octets: region.length,
+        written: region
             .written
             .iter()
-            .map(|range| (range.offset, range.length));
-        (region.length, written.collect(), region.sha256.is_some())
+            .map(|range| (range.offset, range.length))
+            .collect(),
+        has_hash: region.sha256.is_some(),
     });
     regions.collect()
 }
@@ -100,12 +121,11 @@ fn writes_far_apart_take_memory_for_what_they_write() {
             sender.rdma_write(STAG, 0x1000, &[1; 1000]);
             sender.rdma_write(STAG, 0x1000 + distance, &[2; 1000]);
         }));
-        let far = vec![(0, 1000), (distance, 1000)];
         let expected = match is_in {
-            true => (distance + 1000, far, false),
-            false => (1000, vec![(0, 1000)], true),
+            true => Shape::new(distance + 1000, &[(0, 1000), (distance, 1000)], false),
+            false => Shape::new(1000, &[(0, 1000)], true),
         };
-        assert_eq!(shape(&flow), [expected]);
+        assert_eq!(shapes(&flow), [expected]);
         assert_eq!(flow.error.is_none(), is_in, "{:?}", flow.error);
         assert_eq!(flow.regions[0].written[0].sha256, hash(&[1; 1000]));
     }
@@ -119,10 +139,8 @@ fn a_region_of_a_gibibyte_has_a_hash_and_a_longer_one_has_none() {
             sender.rdma_write(STAG, 5, &[1; 10]);
             sender.rdma_write(STAG, 5 + octets - 10, &[2; 10]);
         }));
-        assert_eq!(
-            shape(&flow),
-            [(octets, vec![(0, 10), (octets - 10, 10)], has_hash)]
-        );
+        let ends = [(0, 10), (octets - 10, 10)];
+        assert_eq!(shapes(&flow), [Shape::new(octets, &ends, has_hash)]);
         if octets == 1 << 20 {
             let mut image = vec![0; 1 << 20];
             image[..10].fill(1);
@@ -142,8 +160,11 @@ fn many_large_regions_are_played() {
             sender.rdma_write(stag, GIB - 100, &[4; 100]);
         }
     }));
-    let whole = |place| (GIB, vec![(0, 100), (GIB - 100, 100)], place < 2);
-    assert_eq!(shape(&flow), (0..40).map(whole).collect::<Vec<_>>());
+    let ends = [(0, 100), (GIB - 100, 100)];
+    let expected: Vec<Shape> = (0..40)
+        .map(|place| Shape::new(GIB, &ends, place < 2))
+        .collect();
+    assert_eq!(shapes(&flow), expected);
     assert_eq!(flow.placed_octets, 40 * 200);
 }
 

@@ -156,6 +156,27 @@ pub const TCP_WINDOW: u32 = 14;
 /// The table with the highest number; there are no gaps from [`LOOKUP`] on.
 pub const LAST: u32 = TCP_WINDOW;
 
+/// The name of a table; `None` if there is none of this number.
+pub const fn name(table: u32) -> Option<&'static str> {
+    Some(match table {
+        LOOKUP => "LOOKUP",
+        TCP => "TCP",
+        MPA => "MPA",
+        DDP => "DDP",
+        QUEUE => "QUEUE",
+        QUEUE_TAIL => "QUEUE_TAIL",
+        RECEIVE_POOL => "RECEIVE_POOL",
+        STAG => "STAG",
+        REGION => "REGION",
+        OUT_OF_ORDER => "OUT_OF_ORDER",
+        RANGE => "RANGE",
+        IN_USE => "IN_USE",
+        RECORDS => "RECORDS",
+        TCP_WINDOW => "TCP_WINDOW",
+        _ => return None,
+    })
+}
+
 /// RDMA Writes may write to the region.
 pub const RIGHT_REMOTE_WRITE: u32 = 1 << 0;
 /// The region may be the sink of RDMA Read Responses.

@@ -99,7 +99,7 @@ impl Function for VfioUser {
     }
 
     fn unmap(&mut self, iova: u64, octets: u64) -> io::Result<()> {
-        self.client.unmap(iova, octets).map_err(reason)
+        self.client.unmap(iova, octets).map(drop).map_err(reason)
     }
 
     fn vectors(&mut self) -> io::Result<u32> {

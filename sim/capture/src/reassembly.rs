@@ -72,11 +72,6 @@ impl Reassembly {
         self.start.is_some()
     }
 
-    /// Whether nothing has come, in order or ahead.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.octets.is_empty() && self.ahead.is_empty()
-    }
-
     /// Where it stops, if octets wait after a gap.
     pub fn gap(&self) -> Option<Gap> {
         let (&next, _) = self.ahead.first_key_value()?;

@@ -194,26 +194,30 @@ impl Client {
         Ok(())
     }
 
-    /// Takes back the maps in a range. When it returns, the device uses them no longer.
-    pub fn unmap(&mut self, iova: u64, octets: u64) -> Result<(), ClientError> {
+    /// Takes back the maps in a range, and says how many octets they had. When it returns, the
+    /// device uses them no longer.
+    pub fn unmap(&mut self, iova: u64, octets: u64) -> Result<u64, ClientError> {
         self.unmap_with(0, iova, octets)
     }
 
-    /// Takes back all maps.
-    pub fn unmap_all(&mut self) -> Result<(), ClientError> {
+    /// Takes back all maps, as [`Client::unmap`].
+    pub fn unmap_all(&mut self) -> Result<u64, ClientError> {
         self.unmap_with(unmap_flags::ALL, 0, 0)
     }
 
-    fn unmap_with(&mut self, flags: u32, iova: u64, octets: u64) -> Result<(), ClientError> {
+    fn unmap_with(&mut self, flags: u32, iova: u64, octets: u64) -> Result<u64, ClientError> {
         let request = DmaUnmap {
             argsz: DmaUnmap::OCTETS as u32,
             flags,
             address: iova,
             size: octets,
         };
-        self.channel
-            .call(Command::DmaUnmap, &[&request.encode()], &[])?;
-        Ok(())
+        let command = Command::DmaUnmap;
+        let reply = self.channel.call(command, &[&request.encode()], &[])?;
+        match DmaUnmap::decode(&reply.payload) {
+            Some(unmapped) => Ok(unmapped.size),
+            None => Err(self.channel.malformed(command, "too short")),
+        }
     }
 
     /// One kind of interrupts.

@@ -164,13 +164,20 @@ impl DmaMap {
         self.0.borrow().covered(range)
     }
 
-    /// Removes the maps within `range`.
-    pub(crate) fn remove(&self, range: &RangeInclusive<u64>) {
+    /// Removes the maps within `range`; their octets, modulo 2^64.
+    pub(crate) fn remove(&self, range: &RangeInclusive<u64>) -> u64 {
         let mut table = self.0.borrow_mut();
-        let within = |first: u64, map: &Map| range.contains(&first) && range.contains(&map.last);
-        table.maps.retain(|first, map| !within(*first, map));
+        let mut octets = 0_u64;
+        table.maps.retain(|first, map| {
+            let is_within = range.contains(first) && range.contains(&map.last);
+            if is_within {
+                octets = octets.wrapping_add(map.last - first).wrapping_add(1);
+            }
+            !is_within
+        });
         // A file without maps is released.
         table.files.retain(|_, file| Rc::strong_count(file) > 1);
+        octets
     }
 }
 
@@ -281,11 +288,7 @@ impl Table {
         if request.flags != access.flags() || request.flags == 0 {
             return Err(Errno::INVAL);
         }
-        let range = range(request.address, request.size)?;
-        if range.end() - range.start() != request.size - 1 {
-            return Err(Errno::INVAL);
-        }
-        let (first, last) = range.into_inner();
+        let (first, last) = range(request.address, request.size)?.into_inner();
         // "A command to map over an existing region must be failed by the server with EEXIST".
         let below = self.maps.range(..=last).next_back();
         if below.is_some_and(|(_, map)| map.last >= first) {
@@ -388,10 +391,11 @@ fn map_file(fd: &OwnedFd, octets: u64, needed: u64, writable: bool) -> Result<Ma
     Err(error)
 }
 
-/// The addresses from `first` on, cut at the last one there is. None of no octets.
+/// The addresses from `first` on; an error if there are none, or not so many.
 pub(crate) fn range(first: u64, octets: u64) -> Result<RangeInclusive<u64>, Errno> {
     let behind = octets.checked_sub(1).ok_or(Errno::INVAL)?;
-    Ok(first..=first.saturating_add(behind))
+    let last = first.checked_add(behind).ok_or(Errno::INVAL)?;
+    Ok(first..=last)
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@
 
 use std::fs::{remove_file, symlink_metadata};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{fchmod, Mode};
+use rustix::fs::{fchmod, linkat, open, unlinkat, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{
     bind, connect, listen, socket_with, AddressFamily, SocketAddrUnix, SocketFlags, SocketType,
@@ -145,7 +145,8 @@ impl Drop for Listener {
     }
 }
 
-/// A new socket at `path`.
+/// A new socket at `path`. Who finds its name can connect: it is bound under another one, and gets
+/// its own when it listens.
 fn listen_on(path: &Path, mode: Option<Mode>) -> Result<UnixListener, Errno> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -153,8 +154,26 @@ fn listen_on(path: &Path, mode: Option<Mode>) -> Result<UnixListener, Errno> {
         // Linux gives the file the mode that the socket has when it is bound.
         fchmod(&socket, mode)?;
     }
-    bind(&socket, &SocketAddrUnix::new(path)?)?;
-    listen(&socket, BACKLOG)?;
+    // What cannot be bound under its own name is refused before anything is made.
+    SocketAddrUnix::new(path)?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let folder = open(
+        folder,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let name = path.file_name().ok_or(Errno::INVAL)?;
+    // A path through the folder's descriptor is short, however long the folder's own is.
+    let other = format!(".{}.{}", std::process::id(), socket.as_raw_fd());
+    let bound = format!("/proc/self/fd/{}/{other}", folder.as_raw_fd());
+    bind(&socket, &SocketAddrUnix::new(bound.as_str())?)?;
+    let named = listen(&socket, BACKLOG)
+        .and_then(|()| linkat(&folder, &other, &folder, name, AtFlags::empty()));
+    let removed = unlinkat(&folder, &other, AtFlags::empty());
+    named.and(removed)?;
     Ok(socket.into())
 }
 
@@ -192,6 +211,48 @@ mod tests {
         assert!(matches!(second, ServerError::InUse { .. }), "{second}");
         drop(listener);
         assert!(!path.exists());
+    }
+
+    /// Who waits for the name of the socket and connects then is never refused.
+    #[test]
+    fn who_finds_the_socket_can_connect() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
+        let other = path.clone();
+        let client = std::thread::spawn(move || {
+            for _ in 0..200 {
+                while !other.exists() {
+                    std::hint::spin_loop();
+                }
+                match UnixStream::connect(&other) {
+                    Ok(_) => {}
+                    // It has gone again meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(())
+        });
+        while !client.is_finished() {
+            let listener = Listener::bind(&path).expect("it binds");
+            std::thread::yield_now();
+            // The name goes before the socket: nobody finds one that does not listen.
+            drop(listener);
+        }
+        client.join().expect("no panic").expect("it listens");
+        let names = std::fs::read_dir(folder.path()).expect("a folder");
+        assert_eq!(names.count(), 0);
+    }
+
+    /// The longest name that a socket may have, and one octet more.
+    #[test]
+    fn a_name_may_be_as_long_as_the_system_takes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rest = 108 - folder.path().as_os_str().len() - 1;
+        for (octets, is_bound) in [(rest, true), (rest + 1, false)] {
+            let path = folder.path().join("s".repeat(octets));
+            assert_eq!(Listener::bind(&path).is_ok(), is_bound, "{octets}");
+        }
     }
 
     #[test]

@@ -217,11 +217,13 @@ impl Session {
             _ => return Err(Errno::INVAL),
         };
         // "The server must release all references to that DMA region before replying."
+        let mut reply = DmaUnmap { size: 0, ..request };
         if self.dma.covered(&range)? > 0 {
             function.quiesce(range.clone());
-            self.dma.remove(&range);
+            // As of the kernel's vfio: "the actual unmapped size".
+            reply.size = self.dma.remove(&range);
         }
-        Ok(payload.to_vec())
+        Ok(reply.encode().into())
     }
 
     fn set_irqs<F: Function + ?Sized>(

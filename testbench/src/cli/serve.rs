@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
     /// Memory regions of the build: 256, 512 or 1024, whatever its connections.
     #[arg(long, value_name = "N", default_value_t = REGIONS)]
     regions: usize,
+    /// Refuse memory of a client whose file could shrink under its mapping, which would end this
+    /// process: EPERM. Memory of `memfd_create` must be sealed, files of a folder cannot be.
+    #[arg(long)]
+    require_sealed: bool,
     /// End when so many clients have come and gone. [default: never]
     #[arg(long, value_name = "N")]
     clients: Option<usize>,
@@ -80,7 +84,10 @@ fn serve(
     link: Box<dyn Link>,
 ) -> Result<Outcome, Failure> {
     // Last: who finds the socket finds a device that answers.
-    let server = Server::bind(&arguments.vfio_user)?;
+    let mut server = Server::bind(&arguments.vfio_user)?;
+    if arguments.require_sealed {
+        server.require_sealed();
+    }
     // A signal ends the service, and with it its sockets are removed.
     let polling = Polling::begin();
     let mut service = Service::new(server, device, link).end_with(polling.socket()?);

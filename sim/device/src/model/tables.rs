@@ -74,17 +74,10 @@ impl DeviceModel {
 
     /// Report an operation that does nothing.
     pub(super) fn refuse(&mut self, table: u32, index: usize, reason: &str) {
-        let name = match table {
-            LOOKUP => "LOOKUP",
-            TCP => "TCP",
-            MPA => "MPA",
-            QUEUE => "QUEUE",
-            QUEUE_TAIL => "QUEUE_TAIL",
-            RECEIVE_POOL => "RECEIVE_POOL",
-            STAG => "STAG",
-            REGION => "REGION",
-            _ => "",
+        let table = match name(table) {
+            Some(name) => format!("table {name} ({table})"),
+            None => format!("table {table}"),
         };
-        self.fault(format!("table {table} {name}, entry {index}: {reason}"));
+        self.fault(format!("{table}, entry {index}: {reason}"));
     }
 }

@@ -200,24 +200,29 @@ fn what_is_unmapped_is_quiesced_first() {
         map(&mut client, iova);
     }
     // No map at all: no error, and nothing to quiesce.
-    client.unmap(0x8000, PAGE).expect("none");
+    assert_eq!(client.unmap(0x8000, PAGE).expect("none"), 0);
     assert_eq!(quiesced(&mut client), (0, 0, 0));
     // A part of a map.
     assert_eq!(refused(client.unmap(0x1000, 0x1800)), Errno::INVAL);
     assert_eq!(refused(client.unmap(0x1000, 0)), Errno::INVAL);
     assert!(run(&mut client, 1, 0x1000, 0x2000));
     // Two at once.
-    client.unmap(0, 0x4000).expect("unmapped");
+    assert_eq!(client.unmap(0, 0x4000).expect("unmapped"), 2 * PAGE);
     assert_eq!(quiesced(&mut client), (1, 0, 0x3fff));
     assert!(!run(&mut client, 1, 0x1000, 1) && run(&mut client, 1, 0x5000, 1));
-    // Past the last address.
-    client.unmap(0x5000, u64::MAX).expect("unmapped");
+    // Up to the last address, and one octet past it, which is refused and takes nothing.
+    let rest = u64::MAX - 0x5000 + 1;
+    for beyond in [rest + 1, u64::MAX] {
+        assert_eq!(refused(client.unmap(0x5000, beyond)), Errno::INVAL);
+        assert!(run(&mut client, 1, 0x5000, 1));
+    }
+    assert_eq!(client.unmap(0x5000, rest).expect("unmapped"), PAGE);
     assert_eq!(quiesced(&mut client), (2, 0x5000, u64::MAX));
     assert!(!run(&mut client, 1, 0x5000, 1));
     map(&mut client, 0x1000);
     map(&mut client, u64::MAX - 0xfff);
     assert!(run(&mut client, 1, u64::MAX, 1));
-    client.unmap_all().expect("unmapped");
+    assert_eq!(client.unmap_all().expect("unmapped"), 2 * PAGE);
     assert_eq!(quiesced(&mut client), (3, 0, u64::MAX));
     assert!(!run(&mut client, 1, 0x1000, 1) && !run(&mut client, 1, u64::MAX, 1));
     finish(client, server);
