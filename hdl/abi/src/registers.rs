@@ -171,8 +171,8 @@ pub const TABLE_COMMAND: u32 = 0x100;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
 pub const TABLE_BUSY: u32 = 1 << 31;
 /// First doubleword of the table data: written before a table write, read after a table read. A
-/// read leaves its answer in words 0 to 3, and 0 in words 4 to 9. A write leaves the data as they
-/// are: write all words of an entry, also those that are 0.
+/// read leaves its answer there, and 0 in the words that the table has not. A write leaves the data
+/// as they are: write all words of an entry, also those that are 0. A reset clears them.
 pub const TABLE_DATA: u32 = 0x140;
 /// Doublewords of table data.
 pub const TABLE_DATA_WORDS: usize = 10;

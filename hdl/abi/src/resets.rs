@@ -120,9 +120,7 @@ pub const REGISTERS: &[Register] = &[
     writable(READ_TIMEOUT, READ_TIMEOUT_FIRST),
     writable(TX_CONTROL, 0),
     writable(TABLE_COMMAND, 0),
-    writable(TABLE_DATA, 0)
-        .times(TABLE_DATA_WORDS, 4)
-        .after_reset(AfterReset::Undefined),
+    writable(TABLE_DATA, 0).times(TABLE_DATA_WORDS, 4),
     writable(CQ_BASE_LOW, 0).times(CQS, CQ_STRIDE),
     writable(CQ_BASE_HIGH, 0).times(CQS, CQ_STRIDE),
     writable(CQ_ENTRIES_LOG2, 0).times(CQS, CQ_STRIDE),

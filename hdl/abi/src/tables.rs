@@ -12,8 +12,10 @@
 /// (fence). At most two commands that were checked before it may not be accepted yet: a second
 /// write of the same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
-/// Read words 0 to 3 of the entry into `TABLE_DATA` (tables [`TCP`], [`REGION`], [`OUT_OF_ORDER`],
-/// [`RANGE`], [`IN_USE`] and [`RECORDS`] only; others read as zero).
+/// Read the entry into `TABLE_DATA`: words 0 to 7 of a [`REGION`], words 0 to 3 of [`TCP`],
+/// [`OUT_OF_ORDER`], [`RANGE`], [`IN_USE`] and [`RECORDS`]. All others read as zero. A peer may
+/// invalidate a region between the reads of its halves: then word 0 says that it is valid, and the
+/// others are what they were.
 pub const READ: u32 = 2;
 /// Release the entry's resources. Clear the connection's [`LOOKUP`] entry first. Table [`TCP`]: all
 /// received ranges of the connection are dropped. Table [`MPA`], after that: all pages that the

@@ -120,6 +120,52 @@ fn what_the_model_does_not_do_is_reported() {
             matches!(&faults[..], [fault] if fault.contains(named)),
             "{faults:?}"
         );
+        device.read_bar(TABLE_COMMAND, &mut [0; 4]);
     }
     assert_eq!(device.inactive_cycles(), u64::MAX);
+}
+
+/// What hardware loses while a table operation runs, the model refuses until somebody has seen that
+/// it is done: data and commands, each with its name, and the entries before are as they were.
+#[test]
+fn the_model_refuses_what_hardware_loses() {
+    use rnic_abi::registers::{table_command, TABLE_COMMAND, TABLE_DATA};
+    use rnic_abi::tables::{READ, REGION, WRITE};
+    use rnic_sim::DeviceCore;
+    let mut device = DeviceModel::new(64, Sizes::LARGEST);
+    let write = |device: &mut DeviceModel, register: u32, value: u32| {
+        device.write_bar(register, &value.to_le_bytes());
+        device.take_faults()
+    };
+    let read = |device: &mut DeviceModel, register: u32| {
+        let mut value = [0; 4];
+        device.read_bar(register, &mut value);
+        u32::from_le_bytes(value)
+    };
+    for word in 0..8 {
+        assert!(write(&mut device, TABLE_DATA + 4 * word, 8 - word).is_empty());
+    }
+    assert!(write(&mut device, TABLE_COMMAND, table_command(WRITE, REGION, 3)).is_empty());
+    for (register, value, named) in [
+        (TABLE_DATA, 7, "TABLE_DATA"),
+        (TABLE_DATA + 36, 7, "TABLE_DATA"),
+        (
+            TABLE_COMMAND,
+            table_command(WRITE, REGION, 4),
+            "TABLE_COMMAND",
+        ),
+    ] {
+        let faults = write(&mut device, register, value);
+        assert!(
+            matches!(&faults[..], [fault] if fault.starts_with(named)),
+            "{faults:?}"
+        );
+    }
+    assert_eq!(read(&mut device, TABLE_COMMAND), 0);
+    for (region, is_there) in [(3, true), (4, false)] {
+        let command = table_command(READ, REGION, region);
+        assert!(write(&mut device, TABLE_COMMAND, command).is_empty());
+        assert_eq!(read(&mut device, TABLE_COMMAND), 0);
+        assert_eq!(read(&mut device, TABLE_DATA + 28) != 0, is_there);
+    }
 }

@@ -1,6 +1,7 @@
 //! Values of registers.
 
 use rnic_abi::registers::*;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Registers that are no part of a ring, of a table operation or of interrupts.
@@ -11,6 +12,8 @@ pub(super) struct Registers {
     /// log2 of the cycles, 0 for none.
     pub(super) event_delay_log2: u32,
     pub(super) table_data: [u32; TABLE_DATA_WORDS],
+    /// A table operation was started, and `TABLE_COMMAND` was not read since.
+    pub(super) is_unread: Cell<bool>,
     /// Those that are only read back, and those of which a part is kept elsewhere.
     pub(super) kept: BTreeMap<u32, u32>,
 }
@@ -23,6 +26,7 @@ impl Default for Registers {
             loopback: false,
             event_delay_log2: 0,
             table_data: [0; TABLE_DATA_WORDS],
+            is_unread: Cell::new(false),
             kept: BTreeMap::from([
                 (OUT_OF_ORDER_PAGES, OUT_OF_ORDER_PAGES_MAX),
                 (OUT_OF_ORDER_SHARE, OUT_OF_ORDER_PAGES_MAX),

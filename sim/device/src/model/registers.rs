@@ -9,6 +9,7 @@ use rnic_abi::interrupts::{
 };
 use rnic_abi::limits::{COMPLETION_QUEUES, PAGES};
 use rnic_abi::registers::*;
+use rnic_abi::tables::name;
 use rnic_abi::transmit_ring::RINGS;
 use rnic_sim::inner_width;
 
@@ -57,7 +58,11 @@ impl DeviceModel {
             PENDING => self.interrupts.pending(),
             HOLD_OFF..HOLD_OFF_END => self.interrupts.hold_off((offset - HOLD_OFF) / 4),
             QUEUE_ROUTES_LOW | QUEUE_ROUTES_HIGH | RING_ROUTES => self.interrupts.routes(offset),
-            // A table operation is never busy.
+            // An operation is done at once; on hardware it takes until such a read says so.
+            TABLE_COMMAND => {
+                self.registers.is_unread.set(false);
+                0
+            }
             _ => self.registers.kept.get(&offset).copied().unwrap_or(0),
         }
     }
@@ -85,7 +90,23 @@ impl DeviceModel {
                     value & (TX_CONTROL_LOOPBACK | TX_CONTROL_EXTENDED_TAGS),
                 );
             }
-            TABLE_COMMAND => self.table_operation(value),
+            TABLE_COMMAND | TABLE_DATA..TABLE_DATA_END if self.registers.is_unread.get() => {
+                self.fault(format!(
+                    "{}: written before TABLE_COMMAND was read to see that the operation before \
+                     is done; the hardware would lose the write, and so does this device",
+                    if offset == TABLE_COMMAND {
+                        "TABLE_COMMAND"
+                    } else {
+                        "TABLE_DATA"
+                    }
+                ));
+            }
+            TABLE_COMMAND => {
+                self.table_operation(value);
+                // What does not exist is not started, as on hardware.
+                let exists = name(value >> 16 & 0xf).is_some() && value >> 24 & 3 != 0;
+                self.registers.is_unread.set(exists);
+            }
             TABLE_DATA..TABLE_DATA_END => {
                 self.registers.table_data[((offset - TABLE_DATA) / 4) as usize] = value;
             }

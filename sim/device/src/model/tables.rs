@@ -51,8 +51,7 @@ impl DeviceModel {
             RANGE => self.tables.ranges.read(index),
             IN_USE => self.read_in_use(),
             RECORDS => padded(&[OUT_OF_ORDER_RECORDS as u32]),
-            // An answer has four words.
-            REGION => padded(&self.tables.regions.read(index & (self.sizes.regions() - 1))[..4]),
+            REGION => padded(&self.tables.regions.read(index & (self.sizes.regions() - 1))),
             _ => [0; TABLE_DATA_WORDS],
         }
     }

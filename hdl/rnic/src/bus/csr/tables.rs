@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! Idle --(command)--> Request --(done)--> Idle
-//!                        \--(done, may revoke memory)--> Fence --(fence_done)--> Idle
+//!                        |--(done, may revoke memory)--> Fence --(fence_done)--> Idle
+//!                        `--(done, half of a region)--> Between --> Request
 //!
 //! engine: request, valid --> [ relay ] --> room_request, room_valid
 //! engine: done, data     <-- [ relay ] <-- room_done, room_data
@@ -18,6 +19,9 @@ use crate::messages::TableRequest;
 use rnic_abi::tables;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
+
+/// Operation between engine and rooms: words 4 to 7 of the entry that was read. No command has it.
+pub const OPERATION_READ_ON: u32 = 0;
 
 /// The table data as words, word 0 in the low bits.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -39,6 +43,7 @@ struct TableWords {
 enum TableState {
     Idle,
     Request,
+    Between,
     Fence,
 }
 
@@ -48,6 +53,12 @@ enum TableState {
 /// until every TLP of the commands that placement had taken before has left, so that a read of
 /// `TABLE_COMMAND` that says "done" is answered after them. An operation or a table that does not
 /// exist is not started. A command, or data, written while an operation runs is ignored.
+///
+/// A region has eight words and an answer four: a read of one takes a second request, for
+/// `OPERATION_READ_ON`, whose answer are words 4 to 7. A peer's invalidation between the two
+/// changes a bit of the first alone.
+///
+/// A reset clears the data: the next owner of the device reads nothing of the one before.
 #[derive(LogicBlock, Init)]
 #[init(
     let number = |number: u32| LiteralType::from(number);
@@ -80,6 +91,9 @@ pub struct TableEngine {
     // The rooms' answer, one cycle late.
     is_done: DFF<Bit>,
     answer: DFF<Bits<128>>,
+    // Words 0 to 3 of a region are there.
+    reads_on: DFF<Bit>,
+    is_region_read: Signal<Local, Bit>,
     joined: Signal<Local, TableWords>,
     all_words: Signal<Local, Bits<320>>,
     requested: Signal<Local, Bits<2>>,
@@ -94,6 +108,8 @@ pub struct TableEngine {
     operation_write: Constant<Bits<2>>,
     #[constant(number(tables::READ))]
     operation_read: Constant<Bits<2>>,
+    #[constant(number(OPERATION_READ_ON))]
+    operation_read_on: Constant<Bits<2>>,
     #[constant(number(tables::QUEUE))]
     queue: Constant<Bits<4>>,
     #[constant(number(tables::STAG))]
@@ -105,7 +121,7 @@ pub struct TableEngine {
 impl Logic for TableEngine {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; state, operation, table_number, index, is_done, answer);
+        registers!(clock; state, operation, table_number, index, is_done, answer, reads_on);
         self.is_done.d.next = self.table_done.val();
         self.answer.d.next = self.table_data.val();
         self.busy.next = self.state.q.val() != TableState::Idle;
@@ -132,6 +148,9 @@ impl Logic for TableEngine {
         self.all_words.next = self.joined.val().into();
         self.words.next = self.all_words.val();
         self.table_request.next.operation = self.operation.q.val();
+        if self.reads_on.q.val() {
+            self.table_request.next.operation = self.operation_read_on.val();
+        }
         self.table_request.next.table = self.table_number.q.val();
         self.table_request.next.index = self.index.q.val();
         self.table_request.next.data = self.all_words.val();
@@ -145,6 +164,9 @@ impl Logic for TableEngine {
             & ((self.table_number.q.val() == self.queue.val())
                 | (self.table_number.q.val() == self.stag.val())
                 | (self.table_number.q.val() == self.region.val()));
+
+        self.is_region_read.next = (self.operation.q.val() == self.operation_read.val())
+            & (self.table_number.q.val() == self.region.val());
 
         match self.state.q.val() {
             // Waits for a command.
@@ -166,15 +188,28 @@ impl Logic for TableEngine {
                         self.fence.next = true;
                         self.state.d.next = TableState::Fence;
                     }
-                    if self.operation.q.val() == self.operation_read.val() {
+                    if self.reads_on.q.val() {
+                        for i in 0..4 {
+                            self.data[i + 4].d.next = self.answer.q.val().get_bits::<32>(i * 32);
+                        }
+                        self.reads_on.d.next = false;
+                    } else if self.operation.q.val() == self.operation_read.val() {
                         for i in 0..4 {
                             self.data[i].d.next = self.answer.q.val().get_bits::<32>(i * 32);
                         }
                         for i in 4..10 {
                             self.data[i].d.next = 0.into();
                         }
+                        if self.is_region_read.val() {
+                            self.reads_on.d.next = true;
+                            self.state.d.next = TableState::Between;
+                        }
                     }
                 }
+            }
+            // The rooms see the request withdrawn.
+            TableState::Between => {
+                self.state.d.next = TableState::Request;
             }
             // Waits until the commands that placement took before have left.
             TableState::Fence => {
@@ -187,6 +222,10 @@ impl Logic for TableEngine {
         if self.reset.val() {
             self.state.d.next = TableState::Idle;
             self.is_done.d.next = false;
+            self.reads_on.d.next = false;
+            for i in 0..10 {
+                self.data[i].d.next = 0.into();
+            }
         }
     }
 }

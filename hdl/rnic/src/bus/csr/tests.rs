@@ -1,4 +1,5 @@
 //! The register map as the driver sees it, counters, and the table engine.
+use super::tables::OPERATION_READ_ON;
 use super::Csr;
 use crate::messages::CqReport;
 use rnic_abi::sizes::Sizes;
@@ -281,6 +282,62 @@ fn a_table_read_gives_the_words_of_the_room() {
         assert_eq!(
             value(&mut uut, map::TABLE_DATA + 4 * word as u32),
             expected,
+            "word {word}"
+        );
+    }
+}
+
+/// A region has eight words: the engine asks for its second half, and is busy until that is there.
+#[test]
+fn a_region_is_read_whole() {
+    let mut uut = connected();
+    for word in 0..10 {
+        write(&mut uut, map::TABLE_DATA + 4 * word, 0xdead_beef);
+    }
+    begin(&mut uut, tables::READ, tables::REGION, 0x3ff);
+    for (half, operation) in [(0, tables::READ), (1, OPERATION_READ_ON)] {
+        assert_eq!(value(&mut uut, map::TABLE_COMMAND), map::TABLE_BUSY);
+        let request = uut.table_request.val();
+        assert!(uut.table_valid.val(), "half {half}");
+        assert_eq!(request.operation, u64::from(operation));
+        assert_eq!(
+            (request.table, request.index),
+            (u64::from(tables::REGION).into(), 0x3ffu64.into())
+        );
+        uut.table_data.next = bits_of_words(&[1, 2, 3, 4].map(|word| word + 10 * half));
+        uut.pulse(|uut| &mut uut.table_done);
+        uut.table_data.next = Bits::default();
+        uut.tick();
+        uut.settle();
+        // Withdrawn for a cycle, so that the rooms see another request.
+        assert!(!uut.table_valid.val(), "half {half}");
+        uut.tick();
+        uut.settle();
+    }
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+    for (word, expected) in [1, 2, 3, 4, 11, 12, 13, 14, 0, 0].into_iter().enumerate() {
+        let found = value(&mut uut, map::TABLE_DATA + 4 * word as u32);
+        assert_eq!(found, expected, "word {word}");
+    }
+    // The next read of another table asks once.
+    begin(&mut uut, tables::READ, tables::TCP, 0);
+    uut.pulse(|uut| &mut uut.table_done);
+    uut.tick();
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+}
+
+/// The next owner reads nothing of the one before.
+#[test]
+fn a_reset_clears_the_table_data() {
+    let mut uut = connected();
+    for word in 0..10 {
+        write(&mut uut, map::TABLE_DATA + 4 * word, 0xdead_beef);
+    }
+    uut.pulse(|uut| &mut uut.room_reset);
+    for word in 0..10 {
+        assert_eq!(
+            value(&mut uut, map::TABLE_DATA + 4 * word),
+            0,
             "word {word}"
         );
     }

@@ -20,6 +20,7 @@
 //! takes no TLP cannot delay a table operation here, only the fence after it. `may_start` lets a
 //! waiting record pass between two operations.
 use super::types::{Buffer, QueueShape, StreamProfile, TableWrites};
+use crate::bus::csr::tables::OPERATION_READ_ON;
 use crate::messages::TableRequest;
 use crate::receive::stag::{RegionEntry, StagEntry};
 use rnic_abi::tables::{DDP, QUEUE, QUEUE_TAIL, READ, RECEIVE_POOL, RECORDS, REGION, STAG, WRITE};
@@ -78,6 +79,7 @@ pub struct TablePort {
     data: DFF<Bits<128>>,
     is_write: DFF<Bit>,
     is_read: DFF<Bit>,
+    is_read_on: DFF<Bit>,
     is_context: DFF<Bit>,
     is_queue: DFF<Bit>,
     is_tail: DFF<Bit>,
@@ -101,10 +103,13 @@ pub struct TablePort {
     stag_entry: Signal<Local, StagEntry>,
     region_entry: Signal<Local, RegionEntry>,
     fetched: Signal<Local, Bits<128>>,
+    fetched_on: Signal<Local, Bits<128>>,
     #[constant(LiteralType::from(WRITE))]
     operation_write: Constant<Bits<2>>,
     #[constant(LiteralType::from(READ))]
     operation_read: Constant<Bits<2>>,
+    #[constant(LiteralType::from(OPERATION_READ_ON))]
+    operation_read_on: Constant<Bits<2>>,
     #[constant(LiteralType::from(DDP))]
     table_context: Constant<Bits<4>>,
     #[constant(LiteralType::from(QUEUE))]
@@ -125,13 +130,14 @@ impl Logic for TablePort {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, data, is_write, is_read, is_context, is_queue, is_tail);
-        registers!(clock; is_buffer, is_stag, is_region, is_records, reads_region);
+        registers!(clock; is_buffer, is_stag, is_region, is_records, reads_region, is_read_on);
         registers!(clock; write_context, write_queue, write_tail, write_pool);
         registers!(clock; write_stag, write_region);
         // The request is stable: decode it one cycle before its use.
         self.number.next = self.table_request.val().table;
         self.is_write.d.next = self.table_request.val().operation == self.operation_write.val();
         self.is_read.d.next = self.table_request.val().operation == self.operation_read.val();
+        self.is_read_on.d.next = self.table_request.val().operation == self.operation_read_on.val();
         self.is_context.d.next = self.number.val() == self.table_context.val();
         self.is_queue.d.next = self.number.val() == self.table_queue.val();
         self.is_tail.d.next = self.number.val() == self.table_tail.val();
@@ -156,6 +162,8 @@ impl Logic for TablePort {
             | (bit_cast::<128, 16>(self.read_entry.val().pd) << 32)
             | (bit_cast::<128, 10>(self.read_entry.val().connection) << 48)
             | (bit_cast::<128, 64>(self.read_entry.val().base) << 64);
+        self.fetched_on.next = bit_cast::<128, 48>(self.read_entry.val().octets)
+            | (bit_cast::<128, 64>(self.read_entry.val().bus_offset) << 64);
         match self.state.q.val() {
             TableState::Idle => {
                 self.hold.next = false;
@@ -172,7 +180,7 @@ impl Logic for TablePort {
             TableState::Execute => {
                 self.strobe.next = self.is_write.q.val();
                 self.state.d.next = TableState::Done;
-                if self.is_read.q.val() & self.is_region.q.val() {
+                if (self.is_read.q.val() | self.is_read_on.q.val()) & self.is_region.q.val() {
                     self.state.d.next = TableState::Fetch;
                 } else if self.is_read.q.val() & self.is_records.q.val() {
                     self.data.d.next = bit_cast::<128, 10>(self.free_records.val());
@@ -181,6 +189,9 @@ impl Logic for TablePort {
             TableState::Fetch => self.state.d.next = TableState::Capture,
             TableState::Capture => {
                 self.data.d.next = self.fetched.val();
+                if self.is_read_on.q.val() {
+                    self.data.d.next = self.fetched_on.val();
+                }
                 self.state.d.next = TableState::Done;
             }
             TableState::Done => {

@@ -1,6 +1,6 @@
 use super::*;
 use rnic_abi::tables::{LOOKUP, MPA, RELEASE};
-use rnic_hdl_tools::testkit::{simulate, Simulation};
+use rnic_hdl_tools::testkit::{simulate, words_of, Simulation};
 
 fn connected() -> Simulation<TablePort> {
     let mut uut = simulate!(TablePort::default());
@@ -74,6 +74,46 @@ fn reads_and_releases_write_nothing_and_are_done() {
                 "{operation} of {table}"
             );
         }
+    }
+}
+
+/// A region is read in two halves, the second one by a request of its own; no other table of the
+/// room answers that one.
+#[test]
+fn both_halves_of_a_region_are_read() {
+    let mut uut = connected();
+    uut.read_valid.next = true;
+    uut.read_entry.next = RegionEntry {
+        stag_key: 0xa5u64.into(),
+        rights: 0x1fu64.into(),
+        pd: 0xbeefu64.into(),
+        connection: 0x3ffu64.into(),
+        base: 0x1122_3344_5566_7788u64.into(),
+        octets: 0xfedc_ba98_7654u64.into(),
+        bus_offset: 0x8877_6655_4433_2211u64.into(),
+    };
+    let mut answer = |operation: u32, table: u32| {
+        uut.table_valid.next = true;
+        uut.table_request.next.operation = u64::from(operation).into();
+        uut.table_request.next.table = u64::from(table).into();
+        for _ in 0..12 {
+            uut.settle();
+            let (done, data) = (uut.table_done.val(), uut.table_data.val());
+            uut.table_valid.next = !done;
+            uut.tick();
+            if done {
+                return words_of::<128, 4>(data);
+            }
+        }
+        panic!("no answer");
+    };
+    let low = [0x8000_a51f, 0x03ff_beef, 0x5566_7788, 0x1122_3344];
+    let high = [0xba98_7654, 0xfedc, 0x4433_2211, 0x8877_6655];
+    assert_eq!(answer(READ, REGION), low);
+    assert_eq!(answer(OPERATION_READ_ON, REGION), high);
+    assert_eq!(answer(READ, REGION), low);
+    for table in [DDP, QUEUE, STAG] {
+        assert_eq!(answer(OPERATION_READ_ON, table), [0; 4], "table {table}");
     }
 }
 
