@@ -6,6 +6,8 @@
 //!                     +-- expected ---+-- results of each frame ----------------+-> compared
 //! ```
 //!
+//! Each run also puts every limit of a head on a ring of its own (`limits`).
+//!
 //! Compared are the octets of every frame that leaves, the order of each ring, the result of each
 //! frame, the device's counters, and that an interrupt follows the reports. Not compared is the
 //! order of frames of different rings, which depends on the cycle.
@@ -13,11 +15,13 @@
 pub mod frame;
 mod conversation;
 mod interrupts;
+mod limits;
 mod run;
 
 pub use run::{run, Case, Done};
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Sums over all runs.
@@ -45,6 +49,9 @@ pub struct Totals {
     pub mismatches: u64,
     /// Cycles of the hardware.
     pub cycles: u64,
+    /// Heads that were drawn at a limit, below or beyond it: those that are sent, and those that
+    /// are refused.
+    pub limits: BTreeMap<&'static str, [u64; 2]>,
 }
 
 impl Totals {
@@ -53,6 +60,12 @@ impl Totals {
         for (sum, value) in self.rows_mut().into_iter().zip(other.rows()) {
             *sum.1 += value.1;
         }
+        for (&limit, counts) in &other.limits {
+            let sums = self.limits.entry(limit).or_default();
+            sums.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
+        }
     }
 
     /// A table.
@@ -60,6 +73,10 @@ impl Totals {
         let mut out = String::new();
         for (name, value) in self.rows() {
             writeln!(out, "{name:<28} {value:>12}").expect("a string takes everything");
+        }
+        for (limit, [sent, refused]) in &self.limits {
+            let text = format!("{sent} sent, {refused} refused");
+            writeln!(out, "limit: {limit:<28} {text}").expect("a string takes everything");
         }
         out
     }

@@ -3,7 +3,7 @@
 use super::conversation::conversation;
 use super::frame::Drawn;
 use super::interrupts::Interrupts;
-use super::Totals;
+use super::{limits, Totals};
 use crate::play::rtl::WIRE_512;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -15,7 +15,7 @@ use rnic_driver::{
     TransmitRing, Transmitted,
 };
 use rnic_sim::{
-    attach, CompletionSplit, Form, ReadPath, SentFrame, SimBar, SimDma, SimError, Simulation,
+    attach_at, CompletionSplit, Form, ReadPath, SentFrame, SimBar, SimDma, SimError, Simulation,
     SimulationConfig,
 };
 use std::cell::RefCell;
@@ -25,6 +25,9 @@ use std::rc::Rc;
 /// Octets of the memory that pieces are in, and where nothing is mapped.
 const ARENA_OCTETS: usize = 1 << 20;
 const NOWHERE: u64 = 0x7_0000_0000_0000;
+const FOUR_GIB: u64 = 1 << 32;
+/// Octets of the driver's memory, of which one piece or another lies across 4 GiB.
+const ACROSS_OCTETS: u64 = 1 << 19;
 /// Cycles after which a run that goes on is stuck.
 const CYCLES_MAX: u64 = 20_000_000;
 
@@ -112,7 +115,9 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         simulation.sink_mut().set_rate(cycles, octets);
     }
     let simulation = Rc::new(RefCell::new(simulation));
-    let (bar, dma) = attach(&simulation);
+    // Half of the hosts have the first memory they give below 4 GiB, and the next above.
+    let below = random.random_range(1..=ACROSS_OCTETS) * u64::from(random.random::<bool>());
+    let (bar, dma) = attach_at(&simulation, FOUR_GIB - below);
     let config = Config {
         control_units_log2: random.random_range(4..8),
         bulk_units_log2: random.random_range(4..9),
@@ -139,9 +144,13 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         sent: Vec::new(),
     };
     run.go();
+    let (mut totals, mut differences) = (run.totals, run.differences);
+    let limits = limits::run(case)?;
+    totals.add(&limits.totals);
+    differences.extend(limits.differences);
     Ok(Done {
-        totals: run.totals,
-        differences: run.differences,
+        totals,
+        differences,
         sent: run.sent,
     })
 }

@@ -1,12 +1,12 @@
 //! Capture files: pcap and pcapng, plain or packed, into whole Ethernet frames.
 //!
-//! In: a file, from its beginning and as often as needed ([`source`]). Out: frames with their
+//! In: a file, from its beginning and as often as needed (`source`). Out: frames with their
 //! numbers in the file, and what was left out or lost, in words.
 //!
-//! - [`source`]: files, stdin, gzip, zstd, xz.
-//! - [`records`]: packets of pcap and pcapng.
-//! - [`interface`]: link types, into Ethernet.
-//! - [`error`]: why a file is not used.
+//! - `source`: files, stdin, gzip, zstd, xz.
+//! - `records`: packets of pcap and pcapng.
+//! - `interface`: link types, into Ethernet.
+//! - `error`: why a file is not used.
 
 mod error;
 mod interface;
