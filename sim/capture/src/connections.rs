@@ -5,11 +5,11 @@ use crate::file::{Capture, CaptureError};
 use crate::finding::{grouped, Finding, Frames};
 use crate::flow::{Flow, StartupOverride};
 use crate::learn::{self, Direction};
-use crate::reassembly::Reassembly;
+use crate::reassembly::{Gap, Reassembly};
 use crate::segment::Segment;
 use crate::shape::Shape;
 use crate::startup::{Role, StartupFrame};
-use crate::track::{Tracked, Tracker};
+use crate::track::{Side, Tracked, Tracker};
 use crate::why;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -133,27 +133,32 @@ enum Named {
 }
 
 fn named(tracker: &Tracker, startup: &StartupOverride, found: &[Found]) -> Named {
+    let sides = tracker.connections.iter().enumerate();
+    let sides = sides
+        .flat_map(|(number, connection)| [0, 1].map(|side| (number, side, connection.sides[side])));
+    let has_it = sides.filter(|(_, _, side)| side.contains(startup.start));
+    // Where ranges overlap, the direction that begins with it is meant.
+    let begins = |side: &Side| {
+        side.sequence
+            .is_some_and(|(first, _)| first == startup.start)
+    };
+    let (exact, others): (Vec<_>, Vec<_>) = has_it.partition(|(_, _, side)| begins(side));
     let mut ignored = None;
-    for (number, connection) in tracker.connections.iter().enumerate() {
-        for side in 0..2 {
-            if !connection.sides[side].contains(startup.start) {
-                continue;
-            }
-            let is_known = |known: &Found| (known.connection, known.side) == (number, side);
-            if found.iter().any(is_known) {
-                ignored = ignored.or(Some(number));
-                continue;
-            }
-            return Named::Direction(Found {
-                connection: number,
-                side,
-                start: Start::At(startup.start),
-                revision: 1,
-                markers: startup.markers,
-                crc: startup.crc,
-                first_frame: connection.span.first,
-            });
+    for (number, side, _) in exact.into_iter().chain(others) {
+        let is_known = |known: &Found| (known.connection, known.side) == (number, side);
+        if found.iter().any(is_known) {
+            ignored = ignored.or(Some(number));
+            continue;
         }
+        return Named::Direction(Found {
+            connection: number,
+            side,
+            start: Start::At(startup.start),
+            revision: 1,
+            markers: startup.markers,
+            crc: startup.crc,
+            first_frame: tracker.connections[number].span.first,
+        });
     }
     ignored.map_or(Named::Nowhere, Named::Ignored)
 }
@@ -259,6 +264,12 @@ fn flows_of(capture: &Capture, tracker: &Tracker, found: &[Found]) -> Vec<Flow> 
             flows.insert(place, learn::flow(own, peer));
         }
     }
+    for (place, flow) in &mut flows {
+        let connection = &tracker.connections[found[*place].connection];
+        flow.gap = flow
+            .gap
+            .or_else(|| lost_end(connection, found[*place].side, flow));
+    }
     let numbered = flows.into_values().enumerate();
     numbered
         .map(|(number, flow)| Flow { number, ..flow })
@@ -288,17 +299,35 @@ fn direction<'a>(
     }
 }
 
+/// The gap at the end of a flow, whose receiver has acknowledged more than the capture has, or
+/// whose FIN comes after more.
+fn lost_end(connection: &Tracked, side: usize, flow: &Flow) -> Option<Gap> {
+    let sent = &connection.sides[side];
+    let acknowledged = connection.sides[1 - side].acknowledged;
+    // What is acknowledged beyond the octets may be a FIN that is not in the capture.
+    let end = sent.end.or(acknowledged.map(|end| end.wrapping_sub(1)))?;
+    let missing = end.wrapping_sub(flow.sequence_end);
+    (missing > 0 && missing <= learn::GAP_OCTETS_MAX as u32).then_some(Gap {
+        sequence: flow.sequence_end,
+        missing: missing as usize + usize::from(sent.end.is_none()),
+        waiting: 0,
+    })
+}
+
 /// What is said of a flow that stops at a gap.
 fn gap(capture: &Capture, flow: &Flow) -> Option<Finding> {
     let gap = flow.gap?;
     let before = capture.number(flow.gap_after?);
+    let behind = match gap.waiting {
+        0 => "nothing of it comes after them, though the receiver has them".to_owned(),
+        octets => format!("{} octets wait behind it", grouped(octets as u64)),
+    };
     let text = format!(
-        "flow {} stops at a gap of {} octets at sequence number {}, after frame {before}: they are \
-         not in the capture; {} octets wait behind it",
+        "flow {} stops at a gap of {} octets at sequence number {}, after frame {before}: no \
+         segment that a device takes has them; {behind}",
         flow.number,
         grouped(gap.missing as u64),
         gap.sequence,
-        grouped(gap.waiting as u64),
     );
     Some(Finding::new("gap", 1, &[before], text))
 }

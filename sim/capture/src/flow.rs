@@ -38,8 +38,10 @@ pub struct Flow {
     pub first_msns: BTreeMap<u32, u32>,
     /// Where it stops, if the capture lacks octets of it.
     pub gap: Option<Gap>,
-    /// The frame, from 0, that brought the last octet before the gap.
+    /// The frame, from 0, that brought its last octet, up to the gap.
     pub gap_after: Option<usize>,
+    /// Sequence number after that octet.
+    pub sequence_end: u32,
     /// Octets on the wire of its longest FPDU, whole or not.
     pub longest_fpdu: u32,
     /// Sequence numbers of its whole FPDUs, markers included, up to the first bad one.
@@ -65,6 +67,7 @@ impl Flow {
             first_msns: BTreeMap::new(),
             gap: None,
             gap_after: None,
+            sequence_end: 0,
             longest_fpdu: 0,
             fpdus: Vec::new(),
         }

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 
 /// Octets that may be missing in a gap: beyond a window of 1 GiB no sender goes (RFC 7323).
-const GAP_OCTETS_MAX: usize = 1 << 30;
+pub(crate) const GAP_OCTETS_MAX: usize = 1 << 30;
 
 /// A direction in full operation.
 #[derive(Debug)]
@@ -151,7 +151,8 @@ pub fn flow(direction: &Direction, peer: Option<&Direction>) -> Flow {
         reads: learned.reads,
         first_msns,
         gap,
-        gap_after: gap.map(|_| direction.stream.arrival(direction.stream.octets().len())),
+        gap_after: Some(direction.stream.arrival(direction.stream.octets().len())),
+        sequence_end: direction.stream.sequence(direction.stream.octets().len()),
         longest_fpdu: longest_fpdu.max(stream.len() - at) as u32,
         fpdus,
     }

@@ -11,6 +11,8 @@ use etherparse::{ether_type, EtherType, Ipv4HeaderSlice, Ipv6HeaderSlice, UdpHea
 pub(crate) enum Shape {
     /// In a tunnel, by its name.
     Tunnelled(&'static str),
+    /// Behind another header than a tunnel's, by its name.
+    Behind(&'static str),
     /// More than two VLAN tags, or one of another type, by its EtherType.
     Tagged(u16),
     /// IPv6 with an extension header, by its name.
@@ -43,6 +45,7 @@ impl Shape {
     pub(crate) const fn kind(self) -> &'static str {
         match self {
             Self::Tunnelled(_) => "tunnelled",
+            Self::Behind(_) => "another_header",
             Self::Tagged(_) => "tagged",
             Self::Extension(_) => "ipv6_extension",
             Self::Fragment => "fragment",
@@ -59,9 +62,12 @@ impl Shape {
                 "tunnelled ({name}): what is inside is not played; capture at the end of the \
                  tunnel, on the interface that carries the connection"
             ),
+            Self::Behind(name) => format!("{name}: the device leaves such frames to the host"),
+            Self::Tagged(0x8100 | 0x88a8) => {
+                "more than two VLAN tags, of which the device knows two".into()
+            }
             Self::Tagged(kind) => format!(
-                "VLAN tags: more than two, or one of type {kind:#06x}; the device knows two, of \
-                 types 0x8100 and 0x88a8"
+                "VLAN tag of type {kind:#06x}: the device knows tags of types 0x8100 and 0x88a8"
             ),
             Self::Extension(name) => format!(
                 "IPv6 extension header ({name}): the device leaves such datagrams to the host"
@@ -90,7 +96,7 @@ fn link(kind: EtherType, octets: &[u8]) -> Shape {
         0x8915 => Shape::Roce("RoCE version 1"),
         // IEEE 802.3 lengths: LLC, with SNAP or without.
         length if length < 0x600 && octets.starts_with(&[0xaa, 0xaa, 3]) => {
-            Shape::Tunnelled("LLC/SNAP")
+            Shape::Behind("IEEE 802.3 with LLC and SNAP")
         }
         _ => Shape::Other,
     }
@@ -117,6 +123,7 @@ fn ipv6(octets: &[u8]) -> Shape {
         0 => "hop-by-hop options",
         43 => "routing",
         44 => return Shape::Fragment,
+        51 => "authentication",
         60 => "destination options",
         135 => "mobility",
         139 => "host identity",
@@ -133,7 +140,7 @@ fn protocol(number: u8, octets: &[u8]) -> Shape {
         41 => Shape::Tunnelled("IPv6 in IP"),
         47 => gre(octets),
         50 => Shape::Tunnelled("IPsec ESP"),
-        51 => Shape::Tunnelled("IPsec AH"),
+        51 => Shape::Behind("IPsec AH"),
         17 => udp(octets),
         97 => Shape::Tunnelled("EtherIP"),
         115 => Shape::Tunnelled("L2TP"),

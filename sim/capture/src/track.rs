@@ -46,6 +46,10 @@ pub(crate) struct Side {
     pub(crate) segments: usize,
     pub(crate) has_syn: bool,
     pub(crate) has_fin: bool,
+    /// The sequence number after its last octet, as its FIN says.
+    pub(crate) end: Option<u32>,
+    /// The furthest octet of the other end that it has acknowledged.
+    pub(crate) acknowledged: Option<u32>,
     /// Sequence numbers of its payload: the first, and the one after the last.
     pub(crate) sequence: Option<(u32, u32)>,
 }
@@ -169,14 +173,15 @@ impl Tracked {
         self.was_reset || self.sides.iter().all(|side| side.has_fin)
     }
 
-    /// A SYN without ACK whose sequence number is not the one this connection began with.
+    /// A SYN without ACK whose sequence number is not the one this connection began with, or that
+    /// comes after its end.
     fn opens_another(&self, segment: &Segment) -> bool {
         let is_syn = segment.flags & (FLAG_SYN | FLAG_ACK) == FLAG_SYN;
         let side = self.side(segment.source);
         let first = segment.sequence.wrapping_add(1);
         let differs = self.heads[side].offset(first) != Some(0);
         let is_known = self.sides[side].segments > 0 || self.has_ended();
-        is_syn && differs && is_known
+        is_syn && is_known && (differs || self.has_ended())
     }
 
     /// The SYN that `segment` acknowledges, if it is a SYN-ACK for the one that waits.
@@ -216,7 +221,20 @@ impl Tracked {
         let side = &mut self.sides[number];
         side.segments += 1;
         side.has_syn |= segment.flags & FLAG_SYN != 0;
-        side.has_fin |= segment.flags & FLAG_FIN != 0;
+        if segment.flags & FLAG_FIN != 0 {
+            side.has_fin = true;
+            let octets = segment.payload.len() as u32;
+            side.end = Some(payload_sequence(segment).wrapping_add(octets));
+        }
+        if segment.flags & (FLAG_ACK | FLAG_SYN) == FLAG_ACK {
+            let known = side.acknowledged.unwrap_or(segment.acknowledgment);
+            let is_further = segment.acknowledgment.wrapping_sub(known) as i32 >= 0;
+            side.acknowledged = Some(if is_further {
+                segment.acknowledgment
+            } else {
+                known
+            });
+        }
         self.was_reset |= segment.flags & FLAG_RST != 0;
         let head = &mut self.heads[number];
         push(head, segment, index, is_silent);

@@ -96,6 +96,8 @@ pub(crate) fn may_leave_gaps(cause: &Finding) -> bool {
         "fragment",
         "tagged",
         "ipv6_extension",
+        "tunnelled",
+        "another_header",
     ];
     dropped.contains(&cause.kind)
 }

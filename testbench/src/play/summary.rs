@@ -1,6 +1,7 @@
 //! The summary on a terminal.
 
 use crate::play::report::{FlowReport, Opcodes, Report};
+use rnic_capture::Finding;
 use rnic_output::shown;
 use std::fmt::Write;
 
@@ -25,7 +26,9 @@ pub fn nothing_played(report: &Report) -> String {
         "rnic: {}: nothing could be played: no TCP connection here entered MPA full operation",
         shown(&report.capture)
     );
-    for finding in report.causes.iter().chain(&report.notes) {
+    // How it was read is no reason.
+    let reasons = |finding: &&Finding| !["link_header", "offload_repaired"].contains(&finding.kind);
+    for finding in report.causes.iter().chain(&report.notes).filter(reasons) {
         text += "\n  ";
         text += &finding.text;
     }

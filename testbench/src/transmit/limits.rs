@@ -10,7 +10,7 @@
 //! Compared are each frame that leaves and their order, the status of each head, every report, and
 //! the counters. A tail that is not to be taken is written before each one that is.
 
-use super::{Case, Done, Totals};
+use super::totals::{Case, Done, Totals};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -3,7 +3,7 @@
 use super::conversation::conversation;
 use super::frame::Drawn;
 use super::interrupts::Interrupts;
-use super::{limits, Totals};
+use super::totals::{Case, Done, Totals};
 use crate::play::rtl::WIRE_512;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -30,19 +30,6 @@ const FOUR_GIB: u64 = 1 << 32;
 const ACROSS_OCTETS: u64 = 1 << 19;
 /// Cycles after which a run that goes on is stuck.
 const CYCLES_MAX: u64 = 20_000_000;
-
-/// What a run depends on.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Seed of the campaign.
-    pub seed: u64,
-    /// Number of the run.
-    pub run: u64,
-    /// Frame path in bits.
-    pub width: usize,
-    /// The core as synthesised.
-    pub silicon: bool,
-}
 
 /// A frame on a ring whose end was not seen yet.
 #[derive(Debug)]
@@ -71,22 +58,11 @@ struct Run {
     sent: Vec<Vec<u8>>,
 }
 
-/// What came of a run.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// Its totals.
-    pub totals: Totals,
-    /// Differences, of which there should be none.
-    pub differences: Vec<String>,
-    /// Frames that left, in order.
-    pub sent: Vec<Vec<u8>>,
-}
-
 /// Do a run.
 ///
 /// # Errors
 /// The core cannot be built.
-pub fn run(case: Case) -> Result<Done, SimError> {
+pub(super) fn run(case: Case) -> Result<Done, SimError> {
     let seed = case.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case.run;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let reads = ReadPath {
@@ -144,13 +120,9 @@ pub fn run(case: Case) -> Result<Done, SimError> {
         sent: Vec::new(),
     };
     run.go();
-    let (mut totals, mut differences) = (run.totals, run.differences);
-    let limits = limits::run(case)?;
-    totals.add(&limits.totals);
-    differences.extend(limits.differences);
     Ok(Done {
-        totals,
-        differences,
+        totals: run.totals,
+        differences: run.differences,
         sent: run.sent,
     })
 }

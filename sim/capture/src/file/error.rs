@@ -16,7 +16,10 @@ pub enum CaptureError {
         source: std::io::Error,
     },
     /// What is packed in the file cannot be read.
-    #[error("{path} cannot be unpacked: {source}; copy it again, or unpack what is whole first")]
+    #[error(
+        "{path} is damaged, and cannot be unpacked: {source}; copy it again, or unpack what is \
+         whole first"
+    )]
     Packed {
         /// Which file.
         path: PathBuf,
@@ -134,7 +137,9 @@ impl CaptureError {
     /// A file that begins with `head` is no capture.
     pub(crate) fn unknown(path: &Path, head: &[u8]) -> Self {
         let convert = "convert it: `editcap -F pcap IN OUT`";
-        let known: [(&[u8], &str, &str); 9] = [
+        let known: [(&[u8], &str, &str); 11] = [
+            (b"7z\xbc\xaf", "7z", "unpack it first: `7z x`"),
+            (&[0x5d, 0, 0], "lzma", "unpack it first: `unlzma`"),
             (b"BZh", "bzip2", "unpack it first: `bunzip2`"),
             (&[0x04, 0x22, 0x4d, 0x18], "lz4", "unpack it first: `unlz4`"),
             (b"PK\x03\x04", "zip", "unpack it first: `unzip`"),
@@ -154,10 +159,11 @@ impl CaptureError {
         }
     }
 
-    pub(crate) fn link_type(path: &Path, link: LinkType) -> Self {
+    pub(crate) fn link_types(path: &Path, links: &[LinkType]) -> Self {
+        let links: Vec<String> = links.iter().map(ToString::to_string).collect();
         Self::LinkType {
             path: path.to_path_buf(),
-            link: link.to_string(),
+            link: links.join(", "),
         }
     }
 }

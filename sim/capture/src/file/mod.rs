@@ -256,11 +256,17 @@ impl Seen {
             let interface = &interfaces[place];
             let is_playable = interface.link.is_playable();
             if left_out == packets && !is_playable {
-                return Err(CaptureError::link_type(path, interface.link));
+                let mut links: Vec<LinkType> = Vec::new();
+                for &place in self.left_out.keys() {
+                    if !links.contains(&interfaces[place].link) {
+                        links.push(interfaces[place].link);
+                    }
+                }
+                return Err(CaptureError::link_types(path, &links));
             }
             let what = match is_playable {
                 true => "too short for the header of its link",
-                false => "which cannot be played",
+                false => "packets of that link cannot be played",
             };
             let text = format!(
                 "{} of {interface}, left out: {what}",

@@ -357,6 +357,9 @@ impl<R: BufRead> Records<R> {
             return Ok(false);
         }
         let is_big_endian = self.block[8..12] == BYTE_ORDER;
+        if !is_big_endian && !self.block[8..12].iter().rev().eq(BYTE_ORDER.iter()) {
+            return Err(self.damaged("the byte order of a section is neither of the two"));
+        }
         self.format = Format::PcapNg { is_big_endian };
         self.section = self.interfaces.len();
         let octets = number(&self.block[4..], is_big_endian) as usize;

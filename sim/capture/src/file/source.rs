@@ -6,12 +6,12 @@
 //! in.
 
 use super::error::CaptureError;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -133,16 +133,19 @@ impl<'a> Unpacked<'a> {
         let form = [GZIP, ZSTD, XZ]
             .into_iter()
             .find(|magic| head.starts_with(magic));
-        let is_skipped = head.get(1..4) == Some(ZSTD_SKIPPED) && head[0] >> 4 == 5;
+        let is_skipped = is_skipped(head);
         let watched = Watched {
             input: packed,
             is_at_end: Rc::clone(&is_at_end),
         };
         let plain: Box<dyn Read + 'a> = match form {
-            Some(GZIP) => Box::new(MultiGzDecoder::new(watched)),
+            Some(GZIP) => Box::new(Members::<GzDecoder<_>> {
+                state: State::Between(watched),
+            }),
             Some(XZ) => Box::new(XzReader::new_mem_limit(watched, true, XZ_MEMORY_KIB)),
-            Some(ZSTD) => Box::new(ZstdFrames::new(watched)),
-            _ if is_skipped => Box::new(ZstdFrames::new(watched)),
+            _ if is_skipped || form == Some(ZSTD) => Box::new(Members::<StreamingDecoder<_, _>> {
+                state: State::Between(watched),
+            }),
             _ => Box::new(watched),
         };
         let failure = Rc::default();
@@ -185,13 +188,27 @@ struct Watched<R> {
     is_at_end: Rc<Cell<bool>>,
 }
 
-impl<R: Read> Read for Watched<R> {
+impl<R: BufRead> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let octets = self.input.read(buffer)?;
         if octets == 0 && !buffer.is_empty() {
             self.is_at_end.set(true);
         }
         Ok(octets)
+    }
+}
+
+impl<R: BufRead> BufRead for Watched<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let octets = self.input.fill_buf()?;
+        if octets.is_empty() {
+            self.is_at_end.set(true);
+        }
+        Ok(octets)
+    }
+
+    fn consume(&mut self, octets: usize) {
+        self.input.consume(octets);
     }
 }
 
@@ -222,74 +239,111 @@ impl<R: Read> Read for Lenient<R> {
     }
 }
 
-/// Zstandard frames, one after another; those that hold no data are left out. Of a frame that is
-/// cut only what is further back than its window comes out.
-struct ZstdFrames<R: Read> {
-    state: Zstd<R>,
+/// What is packed in members that follow each other; zeros after the last one are its end, as for
+/// gzip's own program.
+struct Members<D: Member> {
+    state: State<D>,
 }
 
-/// A frame whose magic number was read before the rest.
-type ZstdFrame<R> = StreamingDecoder<Chain<Cursor<[u8; 4]>, R>, FrameDecoder>;
-
-enum Zstd<R: Read> {
-    Between(R),
-    Inside(Box<ZstdFrame<R>>),
+enum State<D: Member> {
+    Between(D::Input),
+    Inside(Box<D>),
     Ended,
 }
 
-impl<R: Read> ZstdFrames<R> {
-    fn new(input: R) -> Self {
-        Self {
-            state: Zstd::Between(input),
-        }
-    }
+/// A decoder of one member.
+trait Member: Read + Sized {
+    type Input: BufRead;
+    /// Begin the member that `input` is at; `None` if there was only something to pass over.
+    fn begin(input: Self::Input) -> io::Result<Result<Self, Self::Input>>;
+    /// Check what came out, whole, and go on after it.
+    fn end(self) -> io::Result<Self::Input>;
+}
 
-    /// Begin the next frame with data; false at the end.
-    fn begin(&mut self, mut input: R) -> io::Result<bool> {
+impl<D: Member> Read for Members<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let mut magic = [0; 4];
-            let mut have = 0;
-            while have < magic.len() {
-                match input.read(&mut magic[have..])? {
-                    0 if have == 0 => return Ok(false),
-                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    octets => have += octets,
+            match std::mem::replace(&mut self.state, State::Ended) {
+                State::Between(mut input) => {
+                    if is_over(&mut input)? {
+                        return Ok(0);
+                    }
+                    self.state = match D::begin(input)? {
+                        Ok(member) => State::Inside(Box::new(member)),
+                        Err(input) => State::Between(input),
+                    };
                 }
+                State::Inside(mut member) => {
+                    let octets = member.read(buffer)?;
+                    if octets > 0 || buffer.is_empty() {
+                        self.state = State::Inside(member);
+                        return Ok(octets);
+                    }
+                    self.state = State::Between(member.end()?);
+                }
+                State::Ended => return Ok(0),
             }
-            if magic[1..] == *ZSTD_SKIPPED && magic[0] >> 4 == 5 {
-                let mut length = [0; 4];
-                input.read_exact(&mut length)?;
-                let length = u64::from(u32::from_le_bytes(length));
-                io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
-                continue;
-            }
-            let whole = Cursor::new(magic).chain(input);
-            let decoder = StreamingDecoder::new(whole).map_err(io::Error::other)?;
-            self.state = Zstd::Inside(Box::new(decoder));
-            return Ok(true);
         }
     }
 }
 
-impl<R: Read> Read for ZstdFrames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match std::mem::replace(&mut self.state, Zstd::Ended) {
-                Zstd::Between(input) => {
-                    if !self.begin(input)? {
-                        return Ok(0);
-                    }
-                }
-                Zstd::Inside(mut decoder) => {
-                    let octets = decoder.read(buffer)?;
-                    if octets > 0 || buffer.is_empty() {
-                        self.state = Zstd::Inside(decoder);
-                        return Ok(octets);
-                    }
-                    self.state = Zstd::Between(decoder.into_inner().into_inner().1);
-                }
-                Zstd::Ended => return Ok(0),
-            }
+/// Whether no member follows: nothing does, or zeros alone.
+fn is_over(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let next = input.fill_buf()?;
+        match next.first() {
+            None => return Ok(true),
+            Some(0) => {}
+            Some(_) => return Ok(false),
         }
+        let zeros = next.iter().take_while(|&&octet| octet == 0).count();
+        input.consume(zeros);
     }
+}
+
+impl<R: BufRead> Member for GzDecoder<R> {
+    type Input = R;
+
+    fn begin(input: R) -> io::Result<Result<Self, R>> {
+        Ok(Ok(GzDecoder::new(input)))
+    }
+
+    fn end(self) -> io::Result<R> {
+        Ok(self.into_inner())
+    }
+}
+
+/// Of a frame that is cut only what is further back than its window comes out.
+impl<R: BufRead> Member for StreamingDecoder<R, FrameDecoder> {
+    type Input = R;
+
+    fn begin(mut input: R) -> io::Result<Result<Self, R>> {
+        let next = input.fill_buf()?;
+        if is_skipped(next) {
+            let mut header = [0; 8];
+            input.read_exact(&mut header)?;
+            let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+            let mut rest = input.by_ref().take(u64::from(length));
+            io::copy(&mut rest, &mut io::sink())?;
+            return Ok(Err(input));
+        }
+        StreamingDecoder::new(input)
+            .map(Ok)
+            .map_err(io::Error::other)
+    }
+
+    fn end(self) -> io::Result<R> {
+        let (input, decoder) = self.into_parts();
+        let stated = decoder.get_checksum_from_data();
+        if stated.is_some() && stated != decoder.get_calculated_checksum() {
+            let what = "the checksum of its content is wrong";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(input)
+    }
+}
+
+/// Whether a Zstandard frame that holds no data begins here.
+fn is_skipped(head: &[u8]) -> bool {
+    head.get(1..4) == Some(ZSTD_SKIPPED) && head[0] >> 4 == 5
 }

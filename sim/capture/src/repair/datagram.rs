@@ -16,8 +16,6 @@ const IPV6_HEADER_OCTETS: usize = 40;
 /// A jumbo payload option alone: next header, length, option, its length, and four octets.
 const JUMBO_HEADER_OCTETS: usize = 8;
 const JUMBO_OPTION: [u8; 2] = [0xc2, 4];
-/// A shorter datagram is one that no card would segment: without a length it is malformed.
-const SEGMENTED_OCTETS_MIN: usize = 1500;
 const TCP_HEADER_OCTETS_MIN: usize = 20;
 const TCP_CHECKSUM_AT: usize = 16;
 const UDP_HEADER_OCTETS: usize = 8;
@@ -59,9 +57,6 @@ impl Datagram {
             ether_type::IPV4 => Self::ipv4(start, octets)?,
             _ => Self::ipv6(start, octets)?,
         };
-        if found.lacks_length && found.octets.len() <= SEGMENTED_OCTETS_MIN {
-            return None;
-        }
         let header = match found.protocol {
             IpNumber::TCP => TCP_HEADER_OCTETS_MIN,
             _ => UDP_HEADER_OCTETS,
@@ -131,6 +126,23 @@ impl Datagram {
             protocol,
             lacks_length: payload == 0,
         })
+    }
+
+    /// Source and destination port.
+    pub(super) fn ports(&self, frame: &[u8]) -> [u16; 2] {
+        [0, 2].map(|at| {
+            let at = self.transport + at;
+            u16::from_be_bytes([frame[at], frame[at + 1]])
+        })
+    }
+
+    /// Whether anything follows the header of TCP or UDP.
+    pub(super) fn has_payload(&self, frame: &[u8]) -> bool {
+        let header = match self.protocol {
+            IpNumber::TCP => 4 * usize::from(frame[self.transport + 12] >> 4),
+            _ => UDP_HEADER_OCTETS,
+        };
+        self.transport + header < self.octets.end
     }
 
     /// Where the checksum of TCP or UDP is in the frame.

@@ -7,7 +7,7 @@
 //! | found | repaired |
 //! |---|---|
 //! | TCP or UDP checksum is the pseudo-header's sum | always: by chance once in 65,536 frames |
-//! | TCP, UDP or IPv4 header checksum is 0 | if most frames of that sender are so |
+//! | TCP, UDP or IPv4 header checksum is 0 | if most frames with payload of its direction are so |
 //! | frame longer than the device takes, with TCP | cut; its checksum says nothing of the pieces |
 //! | IP header without a length | the length of the frame |
 //!
@@ -23,7 +23,7 @@ use datagram::{Datagram, Sum};
 use etherparse::{IpNumber, TcpOptionElement, TcpSlice};
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use std::collections::{BTreeSet, HashMap};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Frames within which a copy counts.
 const NEARBY_FRAMES: usize = 4096;
@@ -32,13 +32,21 @@ const NEARBY_FRAMES: usize = 4096;
 const SEGMENT_OCTETS: usize = 1448;
 const TCP_HEADER_OCTETS: usize = 20;
 
-/// Frames of one sender.
+/// Frames of one direction of a connection: those with payload count before those without.
 #[derive(Debug, Default)]
-struct Sender {
-    transports: usize,
-    transports_zero: usize,
-    headers: usize,
-    headers_zero: usize,
+struct Direction {
+    /// With payload, and without.
+    frames: [u32; 2],
+    transports_zero: [u32; 2],
+    headers_zero: [u32; 2],
+}
+
+impl Direction {
+    /// Whether most have a checksum of 0, of which there are `zeros`.
+    fn leaves(&self, zeros: [u32; 2]) -> bool {
+        let kind = usize::from(self.frames[0] == 0);
+        2 * zeros[kind] > self.frames[kind]
+    }
 }
 
 /// A segment of which there may be copies.
@@ -54,7 +62,8 @@ struct Copies {
 /// What senders leave to their cards.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    senders: HashMap<IpAddr, Sender>,
+    /// By the hash of both ends: a capture may have millions.
+    directions: HashMap<u64, Direction>,
     /// What the receiver of a direction takes in a segment, as its SYN says.
     segment_octets: HashMap<u64, u16>,
     recent: HashMap<u64, Copies>,
@@ -70,11 +79,11 @@ impl Survey {
         };
         let transport = datagram.transport_sum(frame);
         let header = datagram.header_sum(frame);
-        let sender = self.senders.entry(datagram.source).or_default();
-        sender.transports += 1;
-        sender.transports_zero += usize::from(transport == Sum::Zero);
-        sender.headers += 1;
-        sender.headers_zero += usize::from(header == Sum::Zero);
+        let direction = self.directions.entry(ends(frame, &datagram)).or_default();
+        let kind = usize::from(!datagram.has_payload(frame));
+        direction.frames[kind] += 1;
+        direction.transports_zero[kind] += u32::from(transport == Sum::Zero);
+        direction.headers_zero[kind] += u32::from(header == Sum::Zero);
         if datagram.protocol == IpNumber::TCP {
             self.note_segment(number, frame, &datagram, (transport, header));
         }
@@ -129,15 +138,24 @@ impl Survey {
         }
     }
 
-    fn leaves_transports(&self, source: IpAddr) -> bool {
-        let sender = self.senders.get(&source);
-        sender.is_some_and(|sender| 2 * sender.transports_zero > sender.transports)
+    fn leaves_transports(&self, ends: u64) -> bool {
+        let direction = self.directions.get(&ends);
+        direction.is_some_and(|direction| direction.leaves(direction.transports_zero))
     }
 
-    fn leaves_headers(&self, source: IpAddr) -> bool {
-        let sender = self.senders.get(&source);
-        sender.is_some_and(|sender| 2 * sender.headers_zero > sender.headers)
+    fn leaves_headers(&self, ends: u64) -> bool {
+        let direction = self.directions.get(&ends);
+        direction.is_some_and(|direction| direction.leaves(direction.headers_zero))
     }
+}
+
+/// The direction of a datagram.
+fn ends(frame: &[u8], datagram: &Datagram) -> u64 {
+    let [source, destination] = datagram.ports(frame);
+    hash(&(
+        SocketAddr::new(datagram.source, source),
+        SocketAddr::new(datagram.destination, destination),
+    ))
 }
 
 /// Repairs the frames of a file, and counts what it did.
@@ -190,13 +208,13 @@ impl Repair {
             return self.unless_too_long(number, frame);
         }
         let header = datagram.header_sum(&frame);
-        let leaves_headers = self.survey.leaves_headers(datagram.source);
+        let leaves_headers = self.survey.leaves_headers(ends(&frame, &datagram));
         if datagram.lacks_length || header == Sum::Zero && leaves_headers {
             datagram.fill_header(&mut frame);
             self.headers.add(number);
         }
         let transport = datagram.transport_sum(&frame);
-        let leaves_transports = self.survey.leaves_transports(datagram.source);
+        let leaves_transports = self.survey.leaves_transports(ends(&frame, &datagram));
         if transport == Sum::PseudoHeader || transport == Sum::Zero && leaves_transports {
             datagram.fill_transport(&mut frame);
             self.transports.add(number);
@@ -214,17 +232,9 @@ impl Repair {
 
     /// Payload of a segment in this direction: what the receiver's SYN names, less options.
     fn segment_octets(&self, frame: &[u8], datagram: &Datagram) -> usize {
-        let port = |at: usize| {
-            let at = datagram.transport + at;
-            u16::from_be_bytes([frame[at], frame[at + 1]])
-        };
-        let ends = (
-            SocketAddr::new(datagram.source, port(0)),
-            SocketAddr::new(datagram.destination, port(2)),
-        );
         let header_octets = 4 * usize::from(frame[datagram.transport + 12] >> 4);
         let options = header_octets.saturating_sub(TCP_HEADER_OCTETS);
-        match self.survey.segment_octets.get(&hash(&ends)) {
+        match self.survey.segment_octets.get(&ends(frame, datagram)) {
             Some(&named) => usize::from(named).saturating_sub(options).max(1),
             None => SEGMENT_OCTETS,
         }

@@ -65,6 +65,11 @@ fn an_answered_syn_opens_another_connection() {
         end(true, false).to_vec(),
         end(false, true)[..1].to_vec(),
     ] {
+        if !between.is_empty() {
+            // Then even with the sequence numbers of before.
+            let again = [segments(), between.clone(), segments()].concat();
+            assert_eq!(opened(file(&again)).flows.len(), 4);
+        }
         let all = [segments(), between, moved([77_000, 88_000])].concat();
         let opened = opened(file(&all));
         let fpdus: Vec<usize> = opened.flows.iter().map(|flow| flow.fpdus.len()).collect();

@@ -286,3 +286,28 @@ fn as_captured_frames_are_those_of_the_file() {
     assert_eq!(kinds(&opened.notes), ["too_long"]);
     assert!(opened.flows.is_empty());
 }
+
+/// Zeros are judged by direction of a connection, and by frames with payload where there are some:
+/// another connection of the same host says nothing.
+#[test]
+fn zeros_are_judged_by_direction() {
+    let other: Vec<Vec<u8>> = segments().iter().map(|one| frame(one, true)).collect();
+    // Data without checksums, acknowledgements with them.
+    let mut left = frames();
+    for (frame, segment) in left.iter_mut().zip(segments()) {
+        if segment.from == 0 && !segment.payload.is_empty() {
+            leave_sum(frame, false, true);
+        }
+    }
+    let read = opened(pcap(1, &[other.clone(), left].concat()));
+    assert_eq!(read.capture.frames[other.len()..], frames());
+    // All of one connection, one of the other.
+    let mut all_left = frames();
+    all_left
+        .iter_mut()
+        .for_each(|frame| leave_sum(frame, false, true));
+    let mut one_left = other;
+    leave_sum(&mut one_left[5], true, true);
+    let read = opened(pcap(1, &[all_left, one_left.clone()].concat()));
+    assert_eq!(read.capture.frames, [frames(), one_left].concat());
+}

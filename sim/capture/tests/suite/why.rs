@@ -1,7 +1,7 @@
 //! Why nothing is played: each cause alone, by its kind, with counts and frame numbers.
 
 use super::conversation::{assert_whole, frame, frames, kinds, opened, pcap, segments, startup};
-use super::conversation::{SEQUENCE, STARTUP};
+use super::conversation::{Segment, SEQUENCE, STARTUP};
 
 const ETHERNET_ADDRESSES: usize = 12;
 const IP: usize = 14;
@@ -144,7 +144,11 @@ fn frames_without_a_segment_are_explained() {
         (link(0x8864), "tunnelled", "PPPoE"),
         (link(0x8915), "roce", "RoCE version 1"),
         (link(0x0806), "no_tcp", "without TCP"),
-        (with(ETHERNET_ADDRESSES, &three_tags), "tagged", "0x8100"),
+        (
+            with(ETHERNET_ADDRESSES, &three_tags),
+            "tagged",
+            "more than two VLAN tags",
+        ),
         (
             with(ETHERNET_ADDRESSES, &[0x91, 0, 0, 7]),
             "tagged",
@@ -214,8 +218,8 @@ fn a_gap_is_said_with_its_place_and_size() {
     assert_eq!(gap.sequence, SEQUENCE[0] + 1 + STARTUP);
     assert_eq!(kinds(&opened.notes), ["gap"]);
     let words = format!(
-        "flow 0 stops at a gap of 1,020 octets at sequence number {}, after frame 4: they are not \
-         in the capture; {waiting} octets wait behind it",
+        "flow 0 stops at a gap of 1,020 octets at sequence number {}, after frame 4: no \
+         segment that a device takes has them; {waiting} octets wait behind it",
         gap.sequence
     );
     assert_eq!(opened.notes[0].text, words);
@@ -229,4 +233,35 @@ fn dropped_frames_are_said_beside_a_gap() {
     let opened = opened(pcap(1, &all));
     assert_eq!(kinds(&opened.notes), ["gap", "bad_checksum"]);
     assert_eq!(opened.notes[1].frames, [6]);
+}
+
+/// What the receiver has acknowledged, and what a FIN comes after, was sent: if it is not there,
+/// the flow has a gap at its end.
+#[test]
+fn a_gap_at_the_end_is_said() {
+    let all = segments();
+    let end = all[6].sequence + all[6].payload.len() as u32;
+    let acknowledged = Segment {
+        from: 1,
+        sequence: SEQUENCE[1] + 1 + STARTUP,
+        acknowledgment: Some(end),
+        ..Segment::default()
+    };
+    let fin = Segment {
+        sequence: end,
+        acknowledgment: Some(SEQUENCE[1] + 1 + STARTUP),
+        fin: true,
+        ..Segment::default()
+    };
+    for (kept, lost) in [(7, 0), (6, 40), (5, 1_060)] {
+        for last in [&acknowledged, &fin] {
+            let mut segments = all[..kept].to_vec();
+            segments.push(last.clone());
+            let frames: Vec<_> = segments.iter().map(|one| frame(one, false)).collect();
+            let opened = opened(pcap(1, &frames));
+            let gap = opened.flows[0].gap.map(|gap| (gap.missing, gap.waiting));
+            assert_eq!(gap, (lost > 0).then_some((lost, 0)));
+            assert_eq!(kinds(&opened.notes).len(), usize::from(lost > 0));
+        }
+    }
 }

@@ -1,0 +1,108 @@
+//! What a run of the transmit side depends on, and what comes of it.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What a run depends on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Seed of the campaign.
+    pub seed: u64,
+    /// Number of the run.
+    pub run: u64,
+    /// Frame path in bits.
+    pub width: usize,
+    /// The core as synthesised.
+    pub silicon: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Its totals.
+    pub totals: Totals,
+    /// Differences, of which there should be none.
+    pub differences: Vec<String>,
+    /// Frames that left, in order.
+    pub sent: Vec<Vec<u8>>,
+}
+
+/// Sums over all runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Runs.
+    pub runs: u64,
+    /// Frames handed to the device.
+    pub frames: u64,
+    /// Octets of frames that left.
+    pub octets: u64,
+    /// Frames with a checksum inserted.
+    pub checksums: u64,
+    /// Frames with a CRC32C inserted.
+    pub crcs: u64,
+    /// FPDUs of conversations.
+    pub fpdus: u64,
+    /// Pieces of frames.
+    pub pieces: u64,
+    /// Frames given up as their memory could not be read.
+    pub unreadable: u64,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Differences.
+    pub mismatches: u64,
+    /// Cycles of the hardware.
+    pub cycles: u64,
+    /// Heads that were drawn at a limit, below or beyond it: those that are sent, and those that
+    /// are refused.
+    pub limits: BTreeMap<&'static str, [u64; 2]>,
+}
+
+impl Totals {
+    /// Add another run's.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, value) in self.rows_mut().into_iter().zip(other.rows()) {
+            *sum.1 += value.1;
+        }
+        for (&limit, counts) in &other.limits {
+            let sums = self.limits.entry(limit).or_default();
+            sums.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
+        }
+    }
+
+    /// A table.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (name, value) in self.rows() {
+            writeln!(out, "{name:<28} {value:>12}").expect("a string takes everything");
+        }
+        for (limit, [sent, refused]) in &self.limits {
+            let text = format!("{sent} sent, {refused} refused");
+            writeln!(out, "limit: {limit:<28} {text}").expect("a string takes everything");
+        }
+        out
+    }
+
+    fn rows(&self) -> [(&'static str, u64); 11] {
+        let mut copy = self.clone();
+        copy.rows_mut().map(|(name, value)| (name, *value))
+    }
+
+    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 11] {
+        [
+            ("runs", &mut self.runs),
+            ("frames", &mut self.frames),
+            ("octets", &mut self.octets),
+            ("checksums inserted", &mut self.checksums),
+            ("CRCs inserted", &mut self.crcs),
+            ("FPDUs of conversations", &mut self.fpdus),
+            ("pieces", &mut self.pieces),
+            ("frames of no memory", &mut self.unreadable),
+            ("interrupts", &mut self.interrupts),
+            ("mismatches", &mut self.mismatches),
+            ("cycles", &mut self.cycles),
+        ]
+    }
+}
