@@ -219,14 +219,16 @@ impl Analysis {
         let flows = flows_of(capture, &tracker, &found);
         notes.extend(flows.iter().filter_map(|flow| gap(capture, flow)));
         let played = found.iter().map(|direction| direction.connection).collect();
-        let causes = why::causes(capture, &tracker, &played, &others);
+        let causes = why::causes(&|frame| capture.number(frame), &tracker, &played, &others);
         if flows.iter().any(|flow| flow.gap.is_some()) {
-            notes.extend(
-                causes
-                    .iter()
-                    .filter(|cause| why::may_leave_gaps(cause))
-                    .cloned(),
-            );
+            let dropped = causes.iter().filter(|cause| why::may_leave_gaps(cause));
+            notes.extend(dropped.cloned());
+        }
+        if !flows.is_empty() {
+            let beside = why::beside(&causes, &tracker, &played);
+            let is_new = |cause: &Finding| notes.iter().all(|note| note.kind != cause.kind);
+            let new: Vec<Finding> = beside.into_iter().filter(is_new).collect();
+            notes.extend(new);
         }
         Ok(Self {
             flows,

@@ -31,6 +31,14 @@ impl Finding {
             text,
         }
     }
+
+    /// The same of a capture that is played in part.
+    pub(crate) fn beside(&self) -> Self {
+        Self {
+            text: format!("not played: {}", self.text),
+            ..self.clone()
+        }
+    }
 }
 
 /// Frames that are counted, of which the first ones are named.
@@ -38,14 +46,31 @@ impl Finding {
 pub(crate) struct Frames {
     pub(crate) count: usize,
     pub(crate) first: Vec<usize>,
+    last: Option<usize>,
 }
 
 impl Frames {
+    /// Count a frame; once, if it comes several times in a row, as the pieces of a long one do.
     pub(crate) fn add(&mut self, frame: usize) {
+        if self.last.replace(frame) == Some(frame) {
+            return;
+        }
         self.count += 1;
         if self.first.len() < NAMED_MAX {
             self.first.push(frame);
         }
+    }
+
+    /// Those of several, of which none has a frame of another.
+    pub(crate) fn of_all<'a>(several: impl Iterator<Item = &'a Self>) -> Self {
+        let mut all = Self::default();
+        for frames in several {
+            all.count += frames.count;
+            all.first.extend(&frames.first);
+        }
+        all.first.sort_unstable();
+        all.first.truncate(NAMED_MAX);
+        all
     }
 
     /// `3 frames (1, 5, 9)`, with `noun` in place of `frame`.

@@ -12,13 +12,14 @@
 use crate::connections::{directions, Analysis};
 use crate::file::source::Source;
 use crate::file::{pass, Capture, CaptureError, Packet};
-use crate::finding::{grouped, Finding, Frames};
+use crate::finding::Finding;
 use crate::flow::{Flow, StartupOverride};
-use crate::repair::{Repair, Survey};
-use crate::segment::{ends_of_head, is_whole, Segment};
+use crate::reader::Reader;
+use crate::repair::Survey;
+use crate::segment::{ends_of_head, Segment};
 use crate::track::Tracker;
-use rnic_abi::limits::MAX_FRAME_OCTETS;
-use std::collections::BTreeMap;
+use crate::why;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -61,7 +62,7 @@ pub struct Opened {
 /// # Errors
 /// The file or the options cannot be used; see [`CaptureError`].
 pub fn open(path: &Path, options: &ReadOptions) -> Result<Opened, CaptureError> {
-    opened(path, &Source::open(path)?, options)
+    opened_or_empty(path, &Source::open(path)?, options)
 }
 
 /// As [`open`], of a file that holds `octets`.
@@ -73,25 +74,34 @@ pub fn open_octets(
     octets: Vec<u8>,
     options: &ReadOptions,
 ) -> Result<Opened, CaptureError> {
-    opened(path, &Source::memory(path, octets), options)
+    opened_or_empty(path, &Source::memory(path, octets), options)
+}
+
+/// A file without an octet has no flows, and says so as others do.
+fn opened_or_empty(
+    path: &Path,
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<Opened, CaptureError> {
+    match opened(path, source, options) {
+        Err(error @ CaptureError::Empty { .. }) => Ok(Opened {
+            capture: Capture::new(path, Vec::new()),
+            flows: Vec::new(),
+            notes: Vec::new(),
+            causes: vec![Finding::new("empty", 0, &[], error.to_string())],
+        }),
+        opened => opened,
+    }
 }
 
 fn opened(path: &Path, source: &Source, options: &ReadOptions) -> Result<Opened, CaptureError> {
-    let survey = if options.as_captured {
-        Survey::default()
-    } else {
-        survey(path, source)?
+    let survey = match options.as_captured {
+        true => None,
+        false => Some(survey(path, source)?),
     };
-    let mut reader = Reader {
-        path,
-        repair: Repair::new(survey),
-        is_repaired: !options.as_captured,
-        cut: BTreeMap::new(),
-        cut_frames: Frames::default(),
-        too_long: Frames::default(),
-    };
+    let mut reader = Reader::new(path, survey);
     let wanted = match options.only_flow {
-        Some(flow) => Some(scan(&mut reader, source, flow, options)?),
+        Some(flow) => Some(scan(path, &mut reader, source, flow, options)?),
         None => None,
     };
     reader.reset();
@@ -113,7 +123,7 @@ fn opened(path: &Path, source: &Source, options: &ReadOptions) -> Result<Opened,
     })?;
     if is_too_large {
         drop(frames);
-        return Err(too_large(&mut reader, source, options));
+        return Err(too_large(path, &mut reader, source, options));
     }
     let capture = Capture::numbered(path, frames);
     // Those of other connections were seen to be there when one was looked for.
@@ -121,7 +131,7 @@ fn opened(path: &Path, source: &Source, options: &ReadOptions) -> Result<Opened,
     let analysis = Analysis::of(&capture, startups.unwrap_or(&options.startups))?;
     let Analysis {
         mut flows,
-        causes,
+        mut causes,
         mut notes,
     } = analysis;
     if let Some(wanted) = wanted {
@@ -129,7 +139,15 @@ fn opened(path: &Path, source: &Source, options: &ReadOptions) -> Result<Opened,
         flows.iter_mut().for_each(|flow| flow.number = wanted.flow);
         flows.truncate(1);
     }
-    reader.check_cut(&flows, options)?;
+    reader.check_cut(&flows, options.flow)?;
+    if flows.is_empty() {
+        causes.splice(..0, reader.cut_short());
+        if causes.is_empty() && capture.frames.is_empty() {
+            causes.push(why::empty());
+        }
+    } else {
+        findings.extend(reader.left_out());
+    }
     findings.extend(reader.findings());
     findings.append(&mut notes);
     Ok(Opened {
@@ -172,19 +190,24 @@ impl Wanted {
 
 /// Find the frames of flow `flow` without keeping any.
 fn scan(
+    path: &Path,
     reader: &mut Reader,
     source: &Source,
     flow: usize,
     options: &ReadOptions,
 ) -> Result<Wanted, CaptureError> {
-    let tracker = track(reader, source)?;
-    let none = Capture::new(reader.path, Vec::new());
+    let tracker = track(path, reader, source)?;
+    let none = Capture::new(path, Vec::new());
     let (found, _) = directions(&tracker, &options.startups, &none)?;
     let known = found.len();
     let found = found.get(flow).ok_or_else(|| CaptureError::NoSuchFlow {
-        path: reader.path.to_path_buf(),
+        path: path.to_path_buf(),
         flow,
         known,
+        why: match known {
+            0 => why_none(reader, &tracker),
+            _ => String::new(),
+        },
     })?;
     let connection = &tracker.connections[found.connection];
     let is_own = |startup: &&StartupOverride| {
@@ -199,10 +222,17 @@ fn scan(
     })
 }
 
+/// Why no connection has a flow, each cause after a semicolon.
+fn why_none(reader: &Reader, tracker: &Tracker) -> String {
+    let causes = why::causes(&|frame| frame, tracker, &BTreeSet::new(), &BTreeMap::new());
+    let all = reader.cut_short().into_iter().chain(causes);
+    all.map(|cause| format!("; {}", cause.text)).collect()
+}
+
 /// The connections of a file; their frames have the numbers of the file.
-fn track(reader: &mut Reader, source: &Source) -> Result<Tracker, CaptureError> {
+fn track(path: &Path, reader: &mut Reader, source: &Source) -> Result<Tracker, CaptureError> {
     let mut tracker = Tracker::default();
-    pass(reader.path, source, |packet| {
+    pass(path, source, |packet| {
         let number = packet.number;
         for frame in reader.frames(packet) {
             if let Some(segment) = Segment::of_frame(&frame) {
@@ -215,13 +245,17 @@ fn track(reader: &mut Reader, source: &Source) -> Result<Tracker, CaptureError> 
 }
 
 /// The refusal of a file that is too large, with its flows.
-fn too_large(reader: &mut Reader, source: &Source, options: &ReadOptions) -> CaptureError {
-    let path = reader.path.to_path_buf();
-    let tracker = match track(reader, source) {
+fn too_large(
+    path: &Path,
+    reader: &mut Reader,
+    source: &Source,
+    options: &ReadOptions,
+) -> CaptureError {
+    let tracker = match track(path, reader, source) {
         Ok(tracker) => tracker,
         Err(error) => return error,
     };
-    let none = Capture::new(&path, Vec::new());
+    let none = Capture::new(path, Vec::new());
     let found = match directions(&tracker, &options.startups, &none) {
         Ok((found, _)) => found,
         Err(error) => return error,
@@ -244,98 +278,8 @@ fn too_large(reader: &mut Reader, source: &Source, options: &ReadOptions) -> Cap
         _ => {}
     }
     CaptureError::TooLarge {
-        path,
+        path: path.to_path_buf(),
         octets_max: FRAMES_OCTETS_MAX,
         flows,
-    }
-}
-
-/// A frame that was not captured whole.
-struct Cut {
-    number: usize,
-    captured: u32,
-    original: u32,
-}
-
-/// Makes frames of packets.
-struct Reader<'a> {
-    path: &'a Path,
-    repair: Repair,
-    is_repaired: bool,
-    /// The first cut frame of each pair of ends, in order.
-    cut: BTreeMap<(SocketAddr, SocketAddr), Cut>,
-    cut_frames: Frames,
-    /// Longer than the device takes, and not to be repaired.
-    too_long: Frames,
-}
-
-impl Reader<'_> {
-    /// Forget what was counted: another pass begins.
-    fn reset(&mut self) {
-        self.repair.reset();
-        self.cut.clear();
-        self.cut_frames = Frames::default();
-        self.too_long = Frames::default();
-    }
-
-    /// The frames of a packet; none if it is cut short.
-    fn frames(&mut self, packet: Packet) -> Vec<Vec<u8>> {
-        if packet.missing > 0 && !is_whole(&packet.frame) {
-            self.cut_frames.add(packet.number);
-            if let Some(ends) = ends_of_head(&packet.frame) {
-                self.cut.entry(ends).or_insert(Cut {
-                    number: packet.number,
-                    captured: packet.captured,
-                    original: packet.captured + packet.missing,
-                });
-            }
-            return Vec::new();
-        }
-        if self.is_repaired {
-            return self.repair.frames(packet.number, packet.frame);
-        }
-        if packet.frame.len() > MAX_FRAME_OCTETS {
-            self.too_long.add(packet.number);
-        }
-        vec![packet.frame]
-    }
-
-    /// A frame that was cut short matters if its connection is played.
-    fn check_cut(&self, flows: &[Flow], options: &ReadOptions) -> Result<(), CaptureError> {
-        let played = flows
-            .iter()
-            .filter(|flow| options.flow.is_none_or(|only| only == flow.number));
-        for flow in played {
-            if let Some(cut) = self.cut.get(&(flow.source, flow.destination)) {
-                return Err(CaptureError::CutFrame {
-                    path: self.path.to_path_buf(),
-                    frame: cut.number,
-                    captured: cut.captured,
-                    original: cut.original,
-                    connection: format!("{} > {}", flow.source, flow.destination),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// What is said of frames that are not played, or that the device drops.
-    fn findings(&self) -> Vec<Finding> {
-        let mut findings = self.repair.findings();
-        let mut say = |kind, frames: &Frames, what: &str| {
-            if frames.count > 0 {
-                let text = format!("{} {what}", frames.count_of("frame"));
-                findings.push(Finding::new(kind, frames.count, &frames.first, text));
-            }
-        };
-        let cut = "not captured whole, of no connection that is played, left out";
-        say("cut_frames", &self.cut_frames, cut);
-        let longest = grouped(MAX_FRAME_OCTETS as u64);
-        let too_long = format!(
-            "longer than the {longest} octets that the device takes: it drops them; without \
-             `--as-captured` they are cut as a card would cut them"
-        );
-        say("too_long", &self.too_long, &too_long);
-        findings
     }
 }

@@ -64,7 +64,7 @@ impl Shape {
             ),
             Self::Behind(name) => format!("{name}: the device leaves such frames to the host"),
             Self::Tagged(0x8100 | 0x88a8) => {
-                "more than two VLAN tags, of which the device knows two".into()
+                "more than two VLAN tags: the device takes frames with two at most".into()
             }
             Self::Tagged(kind) => format!(
                 "VLAN tag of type {kind:#06x}: the device knows tags of types 0x8100 and 0x88a8"

@@ -8,7 +8,7 @@
 //! acknowledges it (RFC 5961 section 4), or the known one had ended before. A SYN-ACK that comes
 //! again with another sequence number, before either end has sent payload, sets the start anew.
 
-use crate::finding::{hash, Frames};
+use crate::bad_checksums::{key, BadChecksums};
 use crate::reassembly::Reassembly;
 use crate::segment::{Segment, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN};
 use crate::startup::{StartupFrame, STARTUP_OCTETS_MAX};
@@ -69,8 +69,8 @@ pub(crate) struct Tracker {
     pub(crate) connections: Vec<Tracked>,
     /// The last connection of each pair of ends, by their hash: a capture may have millions.
     current: HashMap<u64, u32>,
-    /// Segments whose checksum is wrong, by their numbers in the file.
-    pub(crate) bad_checksums: Frames,
+    /// Segments whose checksum is wrong.
+    pub(crate) bad_checksums: BadChecksums,
     keeps_frames: bool,
 }
 
@@ -85,12 +85,12 @@ impl Tracker {
 
     /// The segment of the frame at `index`, which is `number` in its file.
     pub(crate) fn segment(&mut self, index: usize, number: usize, segment: &Segment) {
+        let ends = [segment.source, segment.destination];
+        let key = key(ends);
         if !segment.checksum_good {
-            self.bad_checksums.add(number);
+            self.bad_checksums.add(key, number);
             return;
         }
-        let ends = [segment.source, segment.destination];
-        let key = hash(&(ends[0].min(ends[1]), ends[0].max(ends[1])));
         let known = self.current.get(&key).map(|&known| known as usize);
         let is_of = |&known: &usize| self.connections[known].ends.contains(&ends[0]);
         let Some(known) = known.filter(is_of) else {

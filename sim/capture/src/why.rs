@@ -4,7 +4,6 @@
 //! In: the connections that were tracked, and the frames without a segment. Out: findings, those
 //! first that a user can act upon.
 
-use crate::file::Capture;
 use crate::finding::{counted, Finding, Frames};
 use crate::shape::Shape;
 use crate::startup::{Role, StartupFrame};
@@ -88,6 +87,37 @@ impl Cause {
     }
 }
 
+/// Said of a capture that is played in part: connections that show signs of MPA, or may have shown
+/// them before the capture began, and frames that may hold one.
+pub(crate) fn beside(
+    causes: &[Finding],
+    tracker: &Tracker,
+    played: &BTreeSet<usize>,
+) -> Vec<Finding> {
+    let kinds = [
+        "rejected",
+        "request_without_reply",
+        "reply_without_request",
+        "one_direction",
+        "mid_connection",
+        "tunnelled",
+    ];
+    let said = causes.iter().filter(|cause| kinds.contains(&cause.kind));
+    let mut findings: Vec<Finding> = said.cloned().collect();
+    // Those of a connection that is played matter where it has a gap.
+    let played = played
+        .iter()
+        .map(|&number| tracker.connections[number].ends);
+    findings.extend(bad_checksums(&tracker.bad_checksums.besides(played)));
+    findings.iter().map(Finding::beside).collect()
+}
+
+fn bad_checksums(bad: &Frames) -> Option<Finding> {
+    let frames = bad.count_of("frame");
+    let text = format!("bad checksums of TCP: {frames}; the device drops such segments");
+    (bad.count > 0).then(|| Finding::new("bad_checksum", bad.count, &bad.first, text))
+}
+
 /// Whether what is missing of a stream may be in these frames.
 pub(crate) fn may_leave_gaps(cause: &Finding) -> bool {
     let dropped = [
@@ -102,6 +132,12 @@ pub(crate) fn may_leave_gaps(cause: &Finding) -> bool {
     dropped.contains(&cause.kind)
 }
 
+/// The cause of a capture without a frame that is played.
+pub(crate) fn empty() -> Finding {
+    let text = "an empty capture: no packet in it can be played".into();
+    Finding::new("empty", 0, &[], text)
+}
+
 /// Connections of one cause.
 #[derive(Debug, Default)]
 struct Connections {
@@ -112,10 +148,10 @@ struct Connections {
 }
 
 impl Connections {
-    fn add(&mut self, capture: &Capture, connection: &Tracked) {
+    fn add(&mut self, numbers: &dyn Fn(usize) -> usize, connection: &Tracked) {
         self.count += 1;
         let ([a, b], span) = (connection.ends, connection.span);
-        let [first, last] = [span.first, span.last].map(|frame| capture.number(frame));
+        let [first, last] = [span.first, span.last].map(numbers);
         self.frames.add(first);
         self.frames.add(last);
         if self.names.len() < NAMED_MAX {
@@ -135,38 +171,29 @@ impl Connections {
     }
 }
 
-/// The causes of a capture: `played` are the connections that have flows.
+/// The causes of a capture whose frames have `numbers`: `played` are the connections that have
+/// flows.
 pub(crate) fn causes(
-    capture: &Capture,
+    numbers: &dyn Fn(usize) -> usize,
     tracker: &Tracker,
     played: &BTreeSet<usize>,
     others: &BTreeMap<Shape, Frames>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if capture.frames.is_empty() {
-        let text = "an empty capture: no packet in it can be played".into();
-        findings.push(Finding::new("empty", 0, &[], text));
-    }
     let mut by_cause: BTreeMap<Cause, Connections> = BTreeMap::new();
     for (number, connection) in tracker.connections.iter().enumerate() {
         if !played.contains(&number) {
             let of_cause = by_cause.entry(Cause::of(connection)).or_default();
-            of_cause.add(capture, connection);
+            of_cause.add(numbers, connection);
         }
     }
     let connections = by_cause.iter();
     findings.extend(connections.map(|(&cause, of_cause)| of_cause.finding(cause)));
-    let counted_by =
-        |kind, frames: &Frames, text: String| Finding::new(kind, frames.count, &frames.first, text);
-    let bad = &tracker.bad_checksums;
-    if bad.count > 0 {
-        let frames = bad.count_of("frame");
-        let text = format!("bad checksums of TCP: {frames}; the device drops such segments");
-        findings.push(counted_by("bad_checksum", bad, text));
-    }
+    findings.extend(bad_checksums(&tracker.bad_checksums.besides([])));
     for (shape, frames) in others {
         let text = format!("{}: {}", frames.count_of("frame"), shape.text());
-        findings.push(counted_by(shape.kind(), frames, text));
+        let (count, first) = (frames.count, &frames.first);
+        findings.push(Finding::new(shape.kind(), count, first, text));
     }
     findings
 }

@@ -311,7 +311,8 @@ fn startup(text: &str) -> Result<StartupOverride, String> {
             Some(("c", "0")) => given.crc = false,
             Some(("c", "1")) => given.crc = true,
             Some(("start", number)) => {
-                let (digits, radix) = match number.strip_prefix("0x") {
+                let hexadecimal = number.strip_prefix("0x").or(number.strip_prefix("0X"));
+                let (digits, radix) = match hexadecimal {
                     Some(digits) => (digits, 16),
                     None => (number, 10),
                 };

@@ -303,7 +303,10 @@ fn flow_report(flow: &Flow, tally: &FlowTally) -> FlowReport {
                 layer,
                 etype,
                 code,
-                name: terminate::words(layer, etype, code),
+                name: match message.length {
+                    octets @ 0..=3 => terminate::too_short(octets),
+                    _ => terminate::words(layer, etype, code),
+                },
             }
         }),
         error: tally.stop.map(|stop| {

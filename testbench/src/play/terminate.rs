@@ -8,6 +8,11 @@ pub fn words(layer: u8, etype: u8, code: u8) -> String {
     format!("{layer_name}, {type_name}, {code_name}")
 }
 
+/// Of one that ends inside of its control field (RFC 5040 section 4.8), after `octets` octets.
+pub fn too_short(octets: u32) -> String {
+    format!("too short to say why: {octets} of the 4 octets of its control field")
+}
+
 const fn names(layer: u8, etype: u8) -> (&'static str, &'static str) {
     match (layer, etype) {
         (0, 0) => ("RDMAP", "local catastrophic error"),
@@ -64,7 +69,7 @@ const fn code_name(layer: u8, etype: u8, code: u8) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::{too_short, words};
     use rnic_abi::errors::ALL;
 
     /// Every error that the device itself stops with has words.
@@ -82,6 +87,10 @@ mod tests {
         assert_eq!(
             words(3, 0, 0),
             "unknown layer, unknown error type, unknown code"
+        );
+        assert_eq!(
+            too_short(3),
+            "too short to say why: 3 of the 4 octets of its control field"
         );
         assert_eq!(words(1, 2, 7), "DDP, untagged buffer error, unknown code");
     }

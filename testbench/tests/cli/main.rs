@@ -129,6 +129,9 @@ fn options_that_cannot_be_used_are_named_with_what_to_use() {
     play(&["--seed", "-1"], &["-1"]);
     play(&["--mpa", "m=2"], &["--mpa", "m=0|1"]);
     play(&["--mpa", "m=1,c=1"], &["--mpa", "start"]);
+    play(&["--mpa", "start=0x1F"], &["start=31 (0x1f)"]);
+    play(&["--mpa", "start=0X1f"], &["start=31 (0x1f)"]);
+    play(&["--mpa", "start=0y1f"], &["0y1f", "sequence number"]);
     play(&["--trace-frames", "1..2"], &["--trace"]);
     refuses(
         &["emit", "--width", "32", "--out", "never-made"],
@@ -355,4 +358,15 @@ fn help_shows_an_example_for_every_command() {
         let shown = said.split("Example").nth(1).unwrap_or_default();
         assert!(shown.contains("\n  rnic "), "{command:?}: {said}");
     }
+}
+
+/// A file without an octet is a capture from which nothing can be played, in JSON as well.
+#[test]
+fn an_empty_file_has_a_report_that_says_why() {
+    let empty = file("empty.pcap", b"");
+    let play = ["play", "--dut", "model", "--json", "-", &empty];
+    let output = refuses(&play, &["nothing could be played", "is empty: 0 octets"]);
+    let report = serde_json::from_str::<serde_json::Value>(&stdout(&output)).expect("one report");
+    assert_eq!(report["causes"][0]["kind"], "empty");
+    assert_eq!(report["frames"], 0);
 }

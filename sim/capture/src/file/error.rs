@@ -1,6 +1,7 @@
 //! Why a capture is not used.
 
 use super::interface::LinkType;
+use super::source;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -109,7 +110,7 @@ pub enum CaptureError {
         flows: String,
     },
     /// An option names a flow that is not there.
-    #[error("{path}: --only-flow {flow}: the capture has {known} flows, counted from 0")]
+    #[error("{path}: --only-flow {flow}: the capture has {known} flows, counted from 0{why}")]
     NoSuchFlow {
         /// Which file.
         path: PathBuf,
@@ -117,6 +118,8 @@ pub enum CaptureError {
         flow: usize,
         /// How many there are.
         known: usize,
+        /// Where there is none, each cause.
+        why: String,
     },
     /// `--mpa` names a sequence number that no connection has.
     #[error(
@@ -137,7 +140,14 @@ impl CaptureError {
     /// A file that begins with `head` is no capture.
     pub(crate) fn unknown(path: &Path, head: &[u8]) -> Self {
         let convert = "convert it: `editcap -F pcap IN OUT`";
-        let known: [(&[u8], &str, &str); 11] = [
+        let unpack = "unpack it once, and give what comes out";
+        let as_text = "a copy in text mode changed its line ends; copy it again in binary mode";
+        let known: [(&[u8], &str, &str); 16] = [
+            (source::GZIP, "packed twice", unpack),
+            (source::ZSTD, "packed twice", unpack),
+            (source::XZ, "packed twice", unpack),
+            (b"\r\n\r\r\r\n", "one that was damaged", as_text),
+            (b"\n\r\n", "one that was damaged", as_text),
             (b"7z\xbc\xaf", "7z", "unpack it first: `7z x`"),
             (&[0x5d, 0, 0], "lzma", "unpack it first: `unlzma`"),
             (b"BZh", "bzip2", "unpack it first: `bunzip2`"),

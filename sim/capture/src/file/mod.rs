@@ -4,6 +4,7 @@
 //! numbers in the file, and what was left out or lost, in words.
 //!
 //! - `source`: files, stdin, gzip, zstd, xz.
+//! - `zstd`: of a Zstandard frame that is cut, its whole blocks.
 //! - `records`: packets of pcap and pcapng.
 //! - `interface`: link types, into Ethernet.
 //! - `error`: why a file is not used.
@@ -12,6 +13,7 @@ mod error;
 mod interface;
 pub(crate) mod records;
 pub(crate) mod source;
+mod zstd;
 
 pub use error::CaptureError;
 
@@ -140,22 +142,17 @@ pub(crate) fn pass(
 ) -> Result<Vec<Finding>, CaptureError> {
     let input = source.reader()?;
     let failure = input.failure();
-    let mut records = match Records::new(path, input) {
-        Ok(records) => records,
-        Err(error) => {
-            return Err(match failure.take() {
-                Some(Failure::Broken(source)) => CaptureError::Packed {
-                    path: path.to_path_buf(),
-                    source,
-                },
-                Some(Failure::Cut) => CaptureError::Packed {
-                    path: path.to_path_buf(),
-                    source: io::Error::new(io::ErrorKind::UnexpectedEof, ENDS_TOO_EARLY),
-                },
-                _ => error,
-            })
+    let mut records = Records::new(path, input).map_err(|error| {
+        let source = match failure.take() {
+            Some(Failure::Broken(source)) => source,
+            Some(Failure::Cut) => io::Error::new(io::ErrorKind::UnexpectedEof, ENDS_TOO_EARLY),
+            Some(Failure::Foreign) | None => return error,
+        };
+        CaptureError::Packed {
+            path: path.to_path_buf(),
+            source,
         }
-    };
+    })?;
     let mut seen = Seen::default();
     let mut number = 0;
     while let Some(record) = records.next()? {
@@ -208,17 +205,32 @@ fn ending(
             reason: format!("what follows cannot be unpacked ({error})"),
         });
     }
-    let (kind, what) = match ending {
-        Some(Ending::Zeros(octets)) => ("zeros", format!("in {} zeros", grouped(octets))),
-        Some(Ending::Cut) => ("cut", "inside a packet".to_owned()),
-        None if failure.is_some() => ("cut", "inside its compressed data".to_owned()),
-        None => return Ok(None),
+    let (kind, what) = match (ending, failure) {
+        (Some(Ending::Zeros(octets)), _) => ("zeros", format!("in {} zeros", grouped(octets))),
+        (Some(Ending::Cut), _) => ("cut", "inside a packet".to_owned()),
+        (_, Some(Failure::Foreign)) => (
+            "foreign",
+            "in octets that are not packed as those before,".to_owned(),
+        ),
+        (_, Some(_)) => ("cut", "inside its compressed data".to_owned()),
+        (Some(Ending::Stray(octets)), None) => {
+            let octets = counted(octets, "octet");
+            let what = format!("in {octets}, too few for the header of a packet,");
+            ("cut", what)
+        }
+        (None, None) => return Ok(None),
     };
-    let text = format!(
-        "the file ends {what} after frame {number}: its {} are played; `editcap IN OUT` writes \
-         them to another file",
-        counted(number, "whole frame")
-    );
+    let text = match number {
+        0 => format!("the file ends {what} before its first frame is whole: capture it again"),
+        _ => format!(
+            "the file ends {what} after frame {number}: its {} played; `editcap IN OUT` writes \
+             them to another file",
+            match number {
+                1 => "1 whole frame is".to_owned(),
+                _ => counted(number, "whole frame") + " are",
+            }
+        ),
+    };
     Ok(Some(Finding::new(kind, 1, &[number], text)))
 }
 

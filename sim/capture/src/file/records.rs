@@ -51,6 +51,8 @@ pub(crate) struct Record<'a> {
 pub(crate) enum Ending {
     /// In mid-block.
     Cut,
+    /// With fewer octets than a block begins with, this many.
+    Stray(usize),
     /// With zeros, this many octets.
     Zeros(u64),
 }
@@ -193,7 +195,7 @@ impl<R: BufRead> Records<R> {
         self.block.clear();
         match self.fill(header_octets)? {
             0 => return Ok(Step::End),
-            octets if octets < header_octets => return Ok(self.ends_in_mid_block()),
+            octets if octets < header_octets => return Ok(self.ends_in_stray(octets)),
             _ => {}
         }
         if begins_another(&self.block) {
@@ -225,7 +227,7 @@ impl<R: BufRead> Records<R> {
         self.block.clear();
         match self.fill(BLOCK_OCTETS_MIN)? {
             0 => return Ok(Step::End),
-            octets if octets < BLOCK_OCTETS_MIN => return Ok(self.ends_in_mid_block()),
+            octets if octets < BLOCK_OCTETS_MIN => return Ok(self.ends_in_stray(octets)),
             _ => {}
         }
         if self.block.starts_with(&SECTION_HEADER.to_be_bytes()) {
@@ -399,6 +401,15 @@ impl<R: BufRead> Records<R> {
 
     fn ends_in_mid_block(&mut self) -> Step {
         self.ending = Some(Ending::Cut);
+        Step::End
+    }
+
+    fn ends_in_stray(&mut self, octets: usize) -> Step {
+        let is_zero = self.block.iter().all(|&octet| octet == 0);
+        self.ending = Some(match is_zero {
+            true => Ending::Zeros(octets as u64),
+            false => Ending::Stray(octets),
+        });
         Step::End
     }
 

@@ -6,6 +6,7 @@
 //! in.
 
 use super::error::CaptureError;
+use super::zstd::WholeBlocks;
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
@@ -22,11 +23,12 @@ const BUFFER_OCTETS: usize = 1 << 18;
 const CALL_OCTETS: usize = 1 << 12;
 /// Memory that unpacking xz may take, in KiB; its own largest setting takes 65 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
+pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
+pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+pub(super) const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 /// Zstandard frames that hold no data have one of sixteen magic numbers, `0x184d2a5?`.
 const ZSTD_SKIPPED: &[u8] = &[0x2a, 0x4d, 0x18];
+const ZSTD_SKIPPED_NIBBLE: u8 = 5;
 
 /// A file, or what takes its place.
 #[derive(Debug)]
@@ -114,6 +116,8 @@ fn kind(path: &Path) -> io::Result<Kind> {
 pub(crate) enum Failure {
     /// The packed file ends too early.
     Cut,
+    /// Octets follow that are not packed as those before them.
+    Foreign,
     /// It cannot be read, or what is packed is damaged.
     Broken(io::Error),
 }
@@ -139,13 +143,11 @@ impl<'a> Unpacked<'a> {
             is_at_end: Rc::clone(&is_at_end),
         };
         let plain: Box<dyn Read + 'a> = match form {
-            Some(GZIP) => Box::new(Members::<GzDecoder<_>> {
-                state: State::Between(watched),
-            }),
+            Some(GZIP) => Box::new(Members::<GzDecoder<_>>::new(watched)),
             Some(XZ) => Box::new(XzReader::new_mem_limit(watched, true, XZ_MEMORY_KIB)),
-            _ if is_skipped || form == Some(ZSTD) => Box::new(Members::<StreamingDecoder<_, _>> {
-                state: State::Between(watched),
-            }),
+            _ if is_skipped || form == Some(ZSTD) => {
+                Box::new(Members::<StreamingDecoder<_, _>>::new(watched))
+            }
             _ => Box::new(watched),
         };
         let failure = Rc::default();
@@ -230,7 +232,9 @@ impl<R: Read> Read for Lenient<R> {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => error,
             octets => return octets,
         };
+        let is_foreign = error.get_ref().is_some_and(|inner| inner.is::<Foreign>());
         let failure = match self.is_at_end.get() {
+            _ if is_foreign => Failure::Foreign,
             true => Failure::Cut,
             false => Failure::Broken(error),
         };
@@ -243,7 +247,13 @@ impl<R: Read> Read for Lenient<R> {
 /// gzip's own program.
 struct Members<D: Member> {
     state: State<D>,
+    has_one: bool,
 }
+
+/// What follows the members is none.
+#[derive(Debug, thiserror::Error)]
+#[error("octets follow that are not packed")]
+struct Foreign;
 
 enum State<D: Member> {
     Between(D::Input),
@@ -254,10 +264,21 @@ enum State<D: Member> {
 /// A decoder of one member.
 trait Member: Read + Sized {
     type Input: BufRead;
+    /// Whether a member may begin with this octet.
+    fn may_begin(first: u8) -> bool;
     /// Begin the member that `input` is at; `None` if there was only something to pass over.
     fn begin(input: Self::Input) -> io::Result<Result<Self, Self::Input>>;
     /// Check what came out, whole, and go on after it.
     fn end(self) -> io::Result<Self::Input>;
+}
+
+impl<D: Member> Members<D> {
+    fn new(input: D::Input) -> Self {
+        Self {
+            state: State::Between(input),
+            has_one: false,
+        }
+    }
 }
 
 impl<D: Member> Read for Members<D> {
@@ -265,8 +286,12 @@ impl<D: Member> Read for Members<D> {
         loop {
             match std::mem::replace(&mut self.state, State::Ended) {
                 State::Between(mut input) => {
-                    if is_over(&mut input)? {
-                        return Ok(0);
+                    match next_octet(&mut input)? {
+                        None => return Ok(0),
+                        Some(first) if self.has_one && !D::may_begin(first) => {
+                            return Err(io::Error::new(io::ErrorKind::InvalidData, Foreign));
+                        }
+                        Some(_) => self.has_one = true,
                     }
                     self.state = match D::begin(input)? {
                         Ok(member) => State::Inside(Box::new(member)),
@@ -287,14 +312,13 @@ impl<D: Member> Read for Members<D> {
     }
 }
 
-/// Whether no member follows: nothing does, or zeros alone.
-fn is_over(input: &mut impl BufRead) -> io::Result<bool> {
+/// The first octet that is not 0; `None` if nothing follows, or zeros alone.
+fn next_octet(input: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let next = input.fill_buf()?;
         match next.first() {
-            None => return Ok(true),
             Some(0) => {}
-            Some(_) => return Ok(false),
+            first => return Ok(first.copied()),
         }
         let zeros = next.iter().take_while(|&&octet| octet == 0).count();
         input.consume(zeros);
@@ -303,6 +327,10 @@ fn is_over(input: &mut impl BufRead) -> io::Result<bool> {
 
 impl<R: BufRead> Member for GzDecoder<R> {
     type Input = R;
+
+    fn may_begin(first: u8) -> bool {
+        first == GZIP[0]
+    }
 
     fn begin(input: R) -> io::Result<Result<Self, R>> {
         Ok(Ok(GzDecoder::new(input)))
@@ -313,27 +341,38 @@ impl<R: BufRead> Member for GzDecoder<R> {
     }
 }
 
-/// Of a frame that is cut only what is further back than its window comes out.
-impl<R: BufRead> Member for StreamingDecoder<R, FrameDecoder> {
+impl<R: BufRead> Member for StreamingDecoder<WholeBlocks<R>, FrameDecoder> {
     type Input = R;
 
+    fn may_begin(first: u8) -> bool {
+        first == ZSTD[0] || first >> 4 == ZSTD_SKIPPED_NIBBLE
+    }
+
     fn begin(mut input: R) -> io::Result<Result<Self, R>> {
-        let next = input.fill_buf()?;
-        if is_skipped(next) {
+        // The rest of the magic number may be in the next buffer.
+        let first = input.fill_buf()?.first();
+        if first.is_some_and(|first| first >> 4 == ZSTD_SKIPPED_NIBBLE) {
             let mut header = [0; 8];
             input.read_exact(&mut header)?;
+            if !is_skipped(&header) {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, Foreign));
+            }
             let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
             let mut rest = input.by_ref().take(u64::from(length));
             io::copy(&mut rest, &mut io::sink())?;
             return Ok(Err(input));
         }
-        StreamingDecoder::new(input)
+        StreamingDecoder::new(WholeBlocks::new(input))
             .map(Ok)
             .map_err(io::Error::other)
     }
 
     fn end(self) -> io::Result<R> {
-        let (input, decoder) = self.into_parts();
+        let (blocks, decoder) = self.into_parts();
+        let (input, is_cut) = blocks.into_parts();
+        if is_cut {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         let stated = decoder.get_checksum_from_data();
         if stated.is_some() && stated != decoder.get_calculated_checksum() {
             let what = "the checksum of its content is wrong";
@@ -345,5 +384,5 @@ impl<R: BufRead> Member for StreamingDecoder<R, FrameDecoder> {
 
 /// Whether a Zstandard frame that holds no data begins here.
 fn is_skipped(head: &[u8]) -> bool {
-    head.get(1..4) == Some(ZSTD_SKIPPED) && head[0] >> 4 == 5
+    head.get(1..4) == Some(ZSTD_SKIPPED) && head[0] >> 4 == ZSTD_SKIPPED_NIBBLE
 }

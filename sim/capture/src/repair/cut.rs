@@ -7,18 +7,21 @@
 use super::datagram::Datagram;
 use crate::segment::FLAG_FIN;
 use std::net::IpAddr;
+use std::ops::Range;
 
 const FLAG_PSH: u8 = 0x08;
 const FLAG_CWR: u8 = 0x80;
 /// Octets of an IPv6 header without extension headers.
 const IPV6_HEADER_OCTETS: usize = 40;
 
-/// The pieces of `frame`, of at most `segment_octets` of payload and `frame_octets` in all.
+/// The pieces of `frame`, of at most `segment_octets` of payload and `frame_octets` in all, but for
+/// those whose payload `is_elsewhere`.
 pub(super) fn cut(
     frame: &[u8],
     datagram: &Datagram,
     segment_octets: usize,
     frame_octets: usize,
+    is_elsewhere: impl Fn(&Range<usize>) -> bool,
 ) -> Option<Vec<Vec<u8>>> {
     let transport = datagram.transport;
     let header_octets = 4 * usize::from(frame[transport + 12] >> 4);
@@ -28,8 +31,11 @@ pub(super) fn cut(
     let piece_octets = segment_octets.clamp(1, room.max(1));
     let pieces = payload.chunks(piece_octets).enumerate();
     let count = payload.len().div_ceil(piece_octets);
-    let cut = pieces.map(|(number, payload)| {
-        heads.piece(number, number + 1 == count, number * piece_octets, payload)
+    let cut = pieces.filter_map(|(number, payload)| {
+        let first = number * piece_octets;
+        let is_last = number + 1 == count;
+        let is_needed = !is_elsewhere(&(first..first + payload.len()));
+        is_needed.then(|| heads.piece(number, is_last, first, payload))
     });
     Some(cut.collect())
 }

@@ -11,14 +11,17 @@
 //! | frame longer than the device takes, with TCP | cut; its checksum says nothing of the pieces |
 //! | IP header without a length | the length of the frame |
 //!
-//! A frame that has a good copy nearby is left as it is: the copy is what was on the wire. All
-//! other wrong checksums stay wrong.
+//! A frame that has a good copy nearby is left as it is: the copy is what was on the wire. Of a
+//! long frame the pieces are left out that good segments nearby hold. All other wrong checksums
+//! stay wrong.
 
+mod copies;
 mod cut;
 mod datagram;
 
 use crate::finding::{grouped, hash, Finding, Frames};
 use crate::segment::FLAGS_AT;
+use copies::{Copies, Stretch};
 use datagram::{Datagram, Sum};
 use etherparse::{IpNumber, TcpOptionElement, TcpSlice};
 use rnic_abi::limits::MAX_FRAME_OCTETS;
@@ -51,7 +54,7 @@ impl Direction {
 
 /// A segment of which there may be copies.
 #[derive(Debug, Default)]
-struct Copies {
+struct Twins {
     /// The last frame that has one.
     last: usize,
     has_good: bool,
@@ -66,9 +69,10 @@ pub(crate) struct Survey {
     directions: HashMap<u64, Direction>,
     /// What the receiver of a direction takes in a segment, as its SYN says.
     segment_octets: HashMap<u64, u16>,
-    recent: HashMap<u64, Copies>,
+    recent: HashMap<u64, Twins>,
     /// Frames that have a good copy.
     copied: BTreeSet<usize>,
+    of_long: Copies,
 }
 
 impl Survey {
@@ -117,6 +121,17 @@ impl Survey {
         let key = hash(&(source, destination, numbers, rest));
         let is_good = transport == Sum::Good && header == Sum::Good;
         self.note_copy(number, key, is_good);
+        let stretch = Stretch {
+            number,
+            ends: ends(frame, datagram),
+            sequence: tcp.sequence_number(),
+            octets: tcp.payload().len() as u32,
+        };
+        match datagram.octets.end > MAX_FRAME_OCTETS {
+            _ if is_good => self.of_long.note_good(stretch),
+            true => self.of_long.note_long(stretch),
+            false => {}
+        }
     }
 
     fn note_copy(&mut self, number: usize, key: u64, is_good: bool) {
@@ -126,7 +141,7 @@ impl Survey {
         }
         let copies = self.recent.entry(key).or_default();
         if !is_near(copies.last) {
-            *copies = Copies::default();
+            *copies = Twins::default();
         }
         copies.last = number;
         copies.has_good |= is_good;
@@ -195,7 +210,9 @@ impl Repair {
         let is_long = datagram.octets.end > MAX_FRAME_OCTETS;
         if is_long && datagram.protocol == IpNumber::TCP {
             let size = self.segment_octets(&frame, &datagram);
-            if let Some(pieces) = cut::cut(&frame, &datagram, size, MAX_FRAME_OCTETS) {
+            let is_elsewhere = |piece: &_| self.survey.of_long.have(number, piece);
+            let pieces = cut::cut(&frame, &datagram, size, MAX_FRAME_OCTETS, is_elsewhere);
+            if let Some(pieces) = pieces {
                 self.cut.add(number);
                 self.pieces += pieces.len();
                 return pieces;

@@ -134,7 +134,18 @@ fn a_file_may_end_anywhere() {
             opened.notes
         );
         if is_cut {
-            let words = format!("inside a packet after frame {packets}");
+            let place = match end - ends[packets] {
+                1 => "in 1 octet, too few for the header of a packet,".to_owned(),
+                octets @ 2..16 => {
+                    format!("in {octets} octets, too few for the header of a packet,")
+                }
+                _ => "inside a packet".to_owned(),
+            };
+            let words = match packets {
+                0 => format!("{place} before its first frame is whole: capture it again"),
+                1 => format!("{place} after frame 1: its 1 whole frame is played"),
+                _ => format!("{place} after frame {packets}: its {packets} whole frames are"),
+            };
             assert!(opened.notes[0].text.contains(&words), "{:?}", opened.notes);
         }
     }
@@ -198,16 +209,83 @@ fn two_captures_in_one_file_are_played_after_each_other() {
 #[test]
 fn other_formats_are_named() {
     for (head, name, way_out) in [
-        (&b""[..], "empty", "0 octets"),
-        (b"BZh91AY", "bzip2", "bunzip2"),
+        (&b"BZh91AY"[..], "bzip2", "bunzip2"),
         (&[0x04, 0x22, 0x4d, 0x18], "lz4", "unlz4"),
         (b"PK\x03\x04", "zip", "unzip"),
         (b"snoop\0\0\0", "snoop", "editcap"),
         (b"GMBU", "Network Monitor", "editcap"),
         (b"<html>", "no pcap or pcapng", "tcpdump"),
+        (b"\r\n\r\r\r\n", "text mode", "binary mode"),
+        (&gzip(&gzip(b"any")), "packed twice", "unpack it once"),
+        (&zstd(&xz(b"any")), "packed twice", "unpack it once"),
+        (&gzip(&zstd(b"any")), "packed twice", "unpack it once"),
     ] {
         let words = refused(head.to_vec());
         assert!(words.contains(name) && words.contains(way_out), "{words}");
+    }
+    let empty = opened(Vec::new());
+    assert_eq!(
+        (kinds(&empty.causes), kinds(&empty.notes)),
+        (vec!["empty"], vec![])
+    );
+    let words = &empty.causes[0].text;
+    assert!(words.contains("made.pcap is empty: 0 octets"), "{words}");
+}
+
+/// Octets after the last member that are none, as gzip's own program leaves them out.
+#[test]
+fn octets_after_a_packed_file_are_said() {
+    let plain = pcap(1, &frames());
+    for (packed, tail) in [
+        (gzip(&plain), &b"<html>"[..]),
+        (gzip(&plain), &[1]),
+        (zstd(&plain), b"<html>"),
+        // The first octet is that of a frame without data, the others are not.
+        (zstd(&plain), b"Post scriptum"),
+    ] {
+        let opened = opened([&packed, tail].concat());
+        assert_whole(&opened);
+        assert_eq!(kinds(&opened.notes), ["foreign"], "{:?}", opened.notes);
+        let words = "not packed as those before, after frame 7: its 7 whole frames are played";
+        assert!(opened.notes[0].text.contains(words), "{:?}", opened.notes);
+    }
+}
+
+/// A Zstandard frame whose end is missing gives all of its whole blocks, though its window, which a
+/// decoder keeps back, is larger than all of them.
+#[test]
+fn each_whole_block_of_a_cut_zstandard_frame_is_played() {
+    const BLOCK_OCTETS: usize = 1 << 17;
+    let mut all = frames();
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    all.extend((0..600).map(|_| {
+        let mut frame = vec![0; 1000];
+        random.fill(&mut frame[..]);
+        frame
+    }));
+    let plain = pcap(1, &all);
+    // Raw blocks (RFC 8878 section 3.1.1.2) of a frame with a window of 8 MiB, without a checksum.
+    let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3];
+    let mut ends = vec![packed.len()];
+    let blocks = plain.chunks(BLOCK_OCTETS);
+    let count = blocks.len();
+    for (number, block) in blocks.enumerate() {
+        let header = (block.len() << 3 | usize::from(number + 1 == count)) as u32;
+        packed.extend(&header.to_le_bytes()[..3]);
+        packed.extend(block);
+        ends.push(packed.len());
+    }
+    assert_eq!(opened(packed.clone()).capture.frames.len(), all.len());
+    for end in (1..ends.len()).flat_map(|block| [ends[block] - 1, ends[block], ends[block] + 1]) {
+        let end = end.min(packed.len() - 1);
+        let whole_blocks = ends.iter().filter(|&&whole| whole <= end).count() - 1;
+        if whole_blocks == 0 {
+            continue;
+        }
+        let cut = opened(packed[..end].to_vec());
+        let expected = opened(plain[..whole_blocks * BLOCK_OCTETS].to_vec());
+        assert_eq!(cut.capture.frames, expected.capture.frames, "{end}");
+        assert_eq!(kinds(&cut.notes), ["cut"], "{end}");
     }
 }
 

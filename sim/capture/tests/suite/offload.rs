@@ -216,6 +216,50 @@ fn long_frames_are_cut() {
     }
 }
 
+/// A long frame whose octets are damaged loses against segments that are good, whichever come
+/// first; what they do not have is played.
+#[test]
+fn of_a_long_frame_and_its_segments_the_good_ones_count() {
+    const PIECE: usize = 1000;
+    let (frames, stream) = with_long_segment(20_000, false);
+    let first = SEQUENCE[0] + 1 + STARTUP;
+    let good = |at: usize| {
+        let end = (at + PIECE).min(stream.len());
+        let segment = Segment {
+            sequence: first + at as u32,
+            acknowledgment: Some(SEQUENCE[1] + 1 + STARTUP),
+            payload: stream[at..end].to_vec(),
+            ..Segment::default()
+        };
+        frame(&segment, false)
+    };
+    let whole: Vec<_> = (0..stream.len()).step_by(PIECE).map(good).collect();
+    let mut damaged = frames[5].clone();
+    damaged[100] ^= 0xff;
+    let half = whole.len() / 2;
+    for copies in [&whole[..], &whole[..half]] {
+        for is_first in [false, true] {
+            let mut all = frames[..5].to_vec();
+            match is_first {
+                true => all.extend(copies.iter().cloned().chain([damaged.clone()])),
+                false => all.extend([damaged.clone()].into_iter().chain(copies.iter().cloned())),
+            }
+            let opened = opened(pcap(1, &all));
+            let mut placed = vec![None; stream.len()];
+            for frame in &opened.capture.frames[5..] {
+                let segment = Read::of_frame(frame).expect("a sound header");
+                let at = (segment.sequence - first) as usize;
+                for (place, octet) in placed[at..].iter_mut().zip(segment.payload) {
+                    place.get_or_insert(*octet);
+                }
+            }
+            let placed: Option<Vec<u8>> = placed.into_iter().collect();
+            assert!(placed == Some(stream.clone()), "{} copies", copies.len());
+            assert_eq!(opened.flows[0].gap, None);
+        }
+    }
+}
+
 /// The jumbo payload option says how long a datagram is that has no length (RFC 2675).
 #[test]
 fn a_jumbo_payload_option_is_taken_off() {

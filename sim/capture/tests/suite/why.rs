@@ -1,7 +1,10 @@
 //! Why nothing is played: each cause alone, by its kind, with counts and frame numbers.
 
-use super::conversation::{assert_whole, frame, frames, kinds, opened, pcap, segments, startup};
+use super::conversation::{
+    assert_whole, frame, frames, kinds, open, opened, pcap, record, segments, startup,
+};
 use super::conversation::{Segment, SEQUENCE, STARTUP};
+use rnic_capture::ReadOptions;
 
 const ETHERNET_ADDRESSES: usize = 12;
 const IP: usize = 14;
@@ -63,6 +66,107 @@ fn connections_without_full_operation_are_explained() {
         let (found, text) = cause(&frames);
         assert_eq!(found, kind, "{text}");
         assert!(text.contains(words), "no {words} in {text}");
+    }
+}
+
+/// The frames of another connection, over IPv6.
+fn of_another(segments: &[Segment]) -> Vec<Vec<u8>> {
+    segments.iter().map(|one| frame(one, true)).collect()
+}
+
+/// Where one connection is played, the lines say what keeps the others from it.
+#[test]
+fn what_is_not_played_is_said_beside_what_is() {
+    let mut rejected = segments()[..5].to_vec();
+    rejected[4].payload = startup("Rep", 0x60);
+    let mut middle = segments()[5..].to_vec();
+    middle.push(Segment {
+        from: 1,
+        sequence: SEQUENCE[1] + 1 + STARTUP,
+        acknowledgment: Some(SEQUENCE[0]),
+        payload: vec![7; 30],
+        ..Segment::default()
+    });
+    let own = |segment: &&Segment| segment.from == 0;
+    let one_direction: Vec<Segment> = segments().iter().filter(own).cloned().collect();
+    let mut no_reply = segments()[..4].to_vec();
+    no_reply.push(Segment {
+        payload: Vec::new(),
+        ..segments()[4].clone()
+    });
+    let mut bad = of_another(&segments());
+    bad.iter_mut().for_each(|frame| frame[IP + 40 + 4] ^= 0x5a);
+    let mut tunnelled = of_another(&segments());
+    tunnelled.iter_mut().for_each(|frame| frame[IP + 6] = 47);
+    for (others, kind) in [
+        (of_another(&rejected), "rejected"),
+        (of_another(&no_reply), "request_without_reply"),
+        (of_another(&one_direction), "one_direction"),
+        (of_another(&middle), "mid_connection"),
+        (bad, "bad_checksum"),
+        (tunnelled, "tunnelled"),
+    ] {
+        let opened = opened(pcap(1, &[frames(), others].concat()));
+        assert_whole(&opened);
+        assert_eq!(kinds(&opened.notes), [kind], "{:?}", opened.notes);
+        let text = &opened.notes[0].text;
+        assert!(text.starts_with("not played: "), "{text}");
+    }
+    // A connection that is no iWARP is nobody's loss.
+    let mut plain = segments();
+    plain[3].payload = b"GET / HTTP/1.1".to_vec();
+    plain[4].payload = b"HTTP/1.1 200 OK".to_vec();
+    let opened = opened(pcap(1, &[frames(), of_another(&plain)].concat()));
+    assert_eq!(kinds(&opened.notes), [""; 0]);
+}
+
+/// Frames of which the headers alone were kept: by what, of which connection, and the way out; also
+/// where not even the ports are there.
+#[test]
+fn a_snap_length_that_leaves_nothing_is_named() {
+    for (kept, words) in [
+        (
+            54,
+            "of 10.7.0.1:40001 > 10.7.0.2:7174 and 1 more direction; frame 4 holds 54 of",
+        ),
+        (
+            68,
+            "of 10.7.0.1:40001 > 10.7.0.2:7174 and 1 more direction; frame 4 holds 68 of",
+        ),
+        (
+            33,
+            "7 frames (1, 2, 3, 4, 5 and 2 more), before the ports of a TCP header",
+        ),
+    ] {
+        let mut file = pcap(1, &[]);
+        for frame in frames() {
+            let original = frame.len();
+            file.extend(record(&frame[..kept.min(original)], original as u32));
+        }
+        let opened = opened(file);
+        assert!(opened.flows.is_empty());
+        assert_eq!(opened.causes[0].kind, "cut_frames");
+        let text = &opened.causes[0].text;
+        assert!(text.starts_with("cut by a snap length"), "{text}");
+        assert!(text.contains(words) && text.contains("-s 0"), "{text}");
+        assert!(!kinds(&opened.causes).contains(&"empty"));
+    }
+}
+
+/// `--only-flow` of a capture without flows says why there is none.
+#[test]
+fn a_flow_that_is_not_there_is_explained() {
+    let mut rejected = segments()[..5].to_vec();
+    rejected[4].payload = startup("Rep", 0x60);
+    let options = ReadOptions {
+        only_flow: Some(0),
+        ..ReadOptions::default()
+    };
+    let words = open(pcap(1, &of_another(&rejected)), &options);
+    let words = words.expect_err("there is none").to_string();
+    let parts = ["--only-flow 0", "0 flows", "rejected", "frames 1 to 5"];
+    for part in parts {
+        assert!(words.contains(part), "no {part} in {words}");
     }
 }
 
