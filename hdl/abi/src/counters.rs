@@ -75,7 +75,7 @@ counters! {
     RefuseMpaCrc = 21, "refuse_mpa_crc";
     /// FPDUs stopped by `StreamError::MpaMarker`.
     RefuseMpaMarker = 22, "refuse_mpa_marker";
-    /// FPDUs stopped by `StreamError::MpaZeroLength`.
+    /// FPDUs stopped by `StreamError::MpaLocalCatastrophic`.
     RefuseMpaZeroLength = 23, "refuse_mpa_zero_length";
     /// FPDUs stopped by `StreamError::DdpShortHeader`.
     RefuseDdpShortHeader = 24, "refuse_ddp_short_header";

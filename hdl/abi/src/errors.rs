@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | any | CRC32C, if the connection has it | [`StreamError::MpaCrc`] |
 //! | any | markers, if the connection has them | [`StreamError::MpaMarker`] |
-//! | any | ULPDU_Length is not 0, unless it is the first FPDU of the stream | [`StreamError::MpaZeroLength`] |
+//! | any | ULPDU_Length is not 0, unless it is the first FPDU of the stream | [`StreamError::MpaLocalCatastrophic`] |
 //! | any | ULPDU_Length is at least 14 octets (tagged) or 18 octets (untagged) | [`StreamError::DdpShortHeader`] |
 //! | tagged | DDP version | [`StreamError::DdpTaggedVersion`] |
 //! | untagged | DDP version | [`StreamError::DdpUntaggedVersion`] |
@@ -35,6 +35,8 @@
 //! ends a read of no octets. An untagged segment without payload completes its message with L like
 //! any other, also in a buffer of 0 octets.
 
+use crate::counters::{self, Counter, FIRST_REFUSAL};
+
 /// RDMAP, the layer number in a Terminate.
 pub const LAYER_RDMAP: u32 = 0;
 /// DDP, the layer number in a Terminate.
@@ -51,8 +53,9 @@ pub enum StreamError {
     MpaCrc = 1,
     /// A marker and the length chain disagree on an FPDU's start.
     MpaMarker = 2,
-    /// ULPDU_Length is zero in an FPDU other than the first of its stream.
-    MpaZeroLength = 3,
+    /// A local catastrophic error of MPA: ULPDU_Length is zero in an FPDU other than the first of
+    /// its stream. No document has a code of its own for it (MPA-005).
+    MpaLocalCatastrophic = 3,
     /// The ULPDU is shorter than its DDP header.
     DdpShortHeader = 4,
     /// Wrong DDP version in a tagged segment.
@@ -97,7 +100,7 @@ pub enum StreamError {
 pub const ALL: [StreamError; 21] = [
     StreamError::MpaCrc,
     StreamError::MpaMarker,
-    StreamError::MpaZeroLength,
+    StreamError::MpaLocalCatastrophic,
     StreamError::DdpShortHeader,
     StreamError::DdpTaggedVersion,
     StreamError::DdpUntaggedVersion,
@@ -124,7 +127,7 @@ impl StreamError {
         match self {
             Self::MpaCrc => (LAYER_MPA, 0, 0x02),
             Self::MpaMarker => (LAYER_MPA, 0, 0x03),
-            Self::MpaZeroLength => (LAYER_MPA, 0, 0x05),
+            Self::MpaLocalCatastrophic => (LAYER_MPA, 0, 0x05),
             Self::DdpShortHeader => (LAYER_DDP, 0, 0x00),
             Self::DdpTaggedVersion => (LAYER_DDP, 1, 0x04),
             Self::DdpUntaggedVersion => (LAYER_DDP, 2, 0x06),
@@ -147,12 +150,17 @@ impl StreamError {
         }
     }
 
-    /// Its name in reports and counters.
+    /// The counter of FPDUs that it stops, which is named after the cause.
+    pub const fn counter(self) -> Counter {
+        counters::ALL[FIRST_REFUSAL + self as usize - 1]
+    }
+
+    /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MpaCrc => "mpa_crc",
             Self::MpaMarker => "mpa_marker",
-            Self::MpaZeroLength => "mpa_zero_length",
+            Self::MpaLocalCatastrophic => "mpa_local_catastrophic",
             Self::DdpShortHeader => "ddp_short_header",
             Self::DdpTaggedVersion => "ddp_tagged_version",
             Self::DdpUntaggedVersion => "ddp_untagged_version",
@@ -171,6 +179,32 @@ impl StreamError {
             Self::RdmapInvalidate => "rdmap_invalidate",
             Self::RdmapReadResponse => "rdmap_read_response",
             Self::CqOverflow => "cq_overflow",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each has a counter of its own, of its name; the code that stands for several faults has the
+    /// name that the documents give it (RFC 6581: 0x05 is local catastrophic), and its
+    /// counter that of the fault.
+    #[test]
+    fn errors_have_counters_that_name_the_cause() {
+        for error in ALL {
+            let counter = error.counter().name();
+            let cause = counter.strip_prefix("refuse_").expect("it counts refusals");
+            match error {
+                StreamError::MpaLocalCatastrophic => {
+                    assert_eq!(error.terminate(), (LAYER_MPA, 0, 0x05));
+                    assert_eq!(
+                        (error.name(), cause),
+                        ("mpa_local_catastrophic", "mpa_zero_length")
+                    );
+                }
+                _ => assert_eq!(error.name(), cause),
+            }
         }
     }
 }

@@ -10,7 +10,7 @@
 //! it was raised meanwhile.
 //!
 //! Route, four bits: bits 2:0 the vector, bit 3 [`ROUTE_ON`]. After a reset every route is off,
-//! every hold-off 0, every vector masked; addresses and data of the table are undefined.
+//! every hold-off 0, every vector masked; addresses and data of the table are 0.
 
 /// Vectors.
 pub const VECTORS: usize = 8;

@@ -1,8 +1,9 @@
 //! Which registers there are, what software may do with each, and what each reads after a reset.
 //!
 //! There are two resets of the device: `CONTROL_RESET`, and its reset pin, by which a host carries
-//! out a function-level reset. Both leave the registers as they are here. Registers whose value is
-//! kept or undefined are named; what else a reset does is in `docs/registers.md`.
+//! out a function-level reset. Both leave the registers as they are here: of an owner of the device
+//! nothing reaches the next but what counters have counted. What else a reset does is in
+//! `docs/registers.md`.
 use crate::interrupts::{self, CONTROL_MASKED, VECTORS};
 use crate::limits::{COMPLETION_QUEUES, PAGES};
 use crate::registers::*;
@@ -24,10 +25,8 @@ pub enum AfterReset {
     Value(u32),
     /// What the build of the device says; no reset changes it.
     Build,
-    /// What it read before.
+    /// What it read before: a counter, which is the device's and no owner's.
     Kept,
-    /// Any number.
-    Undefined,
 }
 
 /// A register, or several alike.
@@ -129,9 +128,9 @@ pub const REGISTERS: &[Register] = &[
     read_only(COUNTERS, 0)
         .times(crate::counters::COUNT, 4)
         .after_reset(AfterReset::Kept),
-    entry(interrupts::TABLE).after_reset(AfterReset::Undefined),
-    entry(interrupts::TABLE + 4).after_reset(AfterReset::Undefined),
-    entry(interrupts::TABLE + 8).after_reset(AfterReset::Undefined),
+    entry(interrupts::TABLE),
+    entry(interrupts::TABLE + 4),
+    entry(interrupts::TABLE + 8),
     entry(interrupts::TABLE + 12).after_reset(AfterReset::Value(CONTROL_MASKED)),
     read_only(interrupts::PENDING, 0),
     writable(interrupts::HOLD_OFF, 0).times(VECTORS, 4),

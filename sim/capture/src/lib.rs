@@ -4,8 +4,8 @@
 //! - [`mod@file`]: pcap and pcapng, plain or packed, of several link types, into Ethernet frames.
 //! - `reader`: the frames of packets, and which are left out.
 //! - `repair`: what the sender's card was to do.
-//! - `track`, [`connections`]: TCP connections and their flows; `why`, `shape`, `bad_checksums`: why
-//!   there is none.
+//! - `track`, [`connections`]: TCP connections and their flows.
+//! - `why`, `shape`, `bad_checksums`: why there is none.
 //! - [`reassembly`]: octets of one TCP direction in order, however they arrived.
 //! - [`startup`]: MPA Request and Reply frames (RFC 5044 section 7.1, RFC 6581 section 9).
 //! - [`segment`]: TCP segments of frames.

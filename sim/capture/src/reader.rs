@@ -134,18 +134,16 @@ impl<'a> Reader<'a> {
     /// What is said of frames that are not played, or that the device drops.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = self.repair.findings();
-        let mut say = |kind, frames: &Frames, what: &str| {
-            if frames.count > 0 {
-                let text = format!("{} {what}", frames.count_of("frame"));
-                findings.push(Finding::new(kind, frames.count, &frames.first, text));
-            }
-        };
-        let longest = grouped(MAX_FRAME_OCTETS as u64);
-        let too_long = format!(
-            "longer than the {longest} octets that the device takes: it drops them; without \
-             `--as-captured` they are cut as a card would cut them"
-        );
-        say("too_long", &self.too_long, &too_long);
+        let (count, first) = (self.too_long.count, &self.too_long.first);
+        if count > 0 {
+            let text = format!(
+                "{} longer than the {} octets that the device takes: it drops them; without \
+                 `--as-captured` they are cut as a card would cut them",
+                self.too_long.count_of("frame"),
+                grouped(MAX_FRAME_OCTETS as u64)
+            );
+            findings.push(Finding::new("too_long", count, first, text));
+        }
         findings
     }
 }

@@ -187,7 +187,7 @@ impl DdpReceiver {
             return if first {
                 Ok(Outcome::default())
             } else {
-                Err(StreamError::MpaZeroLength)
+                Err(StreamError::MpaLocalCatastrophic)
             };
         }
         let head = Head::parse(&fpdu.ulpdu).ok_or(StreamError::DdpShortHeader)?;

@@ -145,7 +145,6 @@ fn after_reset(after_reset: AfterReset) -> String {
         AfterReset::Value(value) => format!("{value:#010x}"),
         AfterReset::Build => "the build's".to_owned(),
         AfterReset::Kept => "as before".to_owned(),
-        AfterReset::Undefined => "undefined".to_owned(),
     }
 }
 

@@ -48,7 +48,7 @@ impl Row<'_> {
                 let (layer, kind, code) = error.terminate();
                 let layer = LAYERS[layer as usize];
                 let record = format!("{layer}, type {kind}, code {code:#04x}");
-                (record, format!("refuse_{}", error.name()))
+                (record, error.counter().name().to_owned())
             }
             Answer::Counts(counter, count) => {
                 ("none".to_owned(), format!("{} {count}", counter.name()))

@@ -92,6 +92,7 @@ mod tests {
             too_short(3),
             "too short to say why: 3 of the 4 octets of its control field"
         );
+        assert_eq!(words(2, 0, 5), "MPA, MPA error, local catastrophic error");
         assert_eq!(words(1, 2, 7), "DDP, untagged buffer error, unknown code");
     }
 }

@@ -248,14 +248,14 @@ attacks! {
 
     /// MPA2-006: a second FPDU without an octet.
     #[test]
-    fn zero_length_twice(scene) => Stops(MpaZeroLength), {
+    fn zero_length_twice(scene) => Stops(MpaLocalCatastrophic), {
         scene.sender().zero_length_fpdu();
         scene.sender().zero_length_fpdu();
     }
 
     /// MPA2-006, MPA-005: an FPDU without an octet in the middle of a stream.
     #[test]
-    fn zero_length_in_the_middle(scene) => Stops(MpaZeroLength), {
+    fn zero_length_in_the_middle(scene) => Stops(MpaLocalCatastrophic), {
         good(scene);
         scene.sender().zero_length_fpdu();
     }

@@ -253,7 +253,7 @@ fn a_zero_length_fpdu_is_for_the_start_only() {
         assert_eq!(rig.completions(), [], "it is not delivered");
         rig.sender.zero_length_fpdu();
         rig.deliver();
-        assert_eq!(rig.stopped(), Some(StreamError::MpaZeroLength));
+        assert_eq!(rig.stopped(), Some(StreamError::MpaLocalCatastrophic));
     }
 }
 
@@ -264,7 +264,7 @@ fn a_second_zero_length_fpdu_stops_the_stream() {
     rig.sender.zero_length_fpdu();
     rig.sender.zero_length_fpdu();
     rig.deliver();
-    assert_eq!(rig.stopped(), Some(StreamError::MpaZeroLength));
+    assert_eq!(rig.stopped(), Some(StreamError::MpaLocalCatastrophic));
 }
 
 /// MPA-032: the longest ULPDU, whose FPDU has more than 2^16 octets with its markers.

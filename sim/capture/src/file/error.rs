@@ -1,7 +1,7 @@
 //! Why a capture is not used.
 
 use super::interface::LinkType;
-use super::source;
+use super::magic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -143,9 +143,9 @@ impl CaptureError {
         let unpack = "unpack it once, and give what comes out";
         let as_text = "a copy in text mode changed its line ends; copy it again in binary mode";
         let known: [(&[u8], &str, &str); 16] = [
-            (source::GZIP, "packed twice", unpack),
-            (source::ZSTD, "packed twice", unpack),
-            (source::XZ, "packed twice", unpack),
+            (magic::GZIP, "packed twice", unpack),
+            (magic::ZSTD, "packed twice", unpack),
+            (magic::XZ, "packed twice", unpack),
             (b"\r\n\r\r\r\n", "one that was damaged", as_text),
             (b"\n\r\n", "one that was damaged", as_text),
             (b"7z\xbc\xaf", "7z", "unpack it first: `7z x`"),

@@ -11,6 +11,7 @@
 
 mod error;
 mod interface;
+mod magic;
 pub(crate) mod records;
 pub(crate) mod source;
 mod zstd;

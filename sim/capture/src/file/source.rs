@@ -6,6 +6,7 @@
 //! in.
 
 use super::error::CaptureError;
+use super::magic::{GZIP, XZ, ZSTD};
 use super::zstd::WholeBlocks;
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
@@ -23,9 +24,6 @@ const BUFFER_OCTETS: usize = 1 << 18;
 const CALL_OCTETS: usize = 1 << 12;
 /// Memory that unpacking xz may take, in KiB; its own largest setting takes 65 MiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
-pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
-pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-pub(super) const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 /// Zstandard frames that hold no data have one of sixteen magic numbers, `0x184d2a5?`.
 const ZSTD_SKIPPED: &[u8] = &[0x2a, 0x4d, 0x18];
 const ZSTD_SKIPPED_NIBBLE: u8 = 5;

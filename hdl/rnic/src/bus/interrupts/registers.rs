@@ -42,7 +42,8 @@ const _: () = {
 #[derive(LogicBlock, Init)]
 pub struct InterruptRegisters {
     pub clock: Signal<In, Clock>,
-    /// Every vector is masked, every other register is zero; the table keeps what it holds.
+    /// Every vector is masked, every other register is zero; the table is written zero in 32 cycles
+    /// of it.
     pub clear: Signal<In, Bit>,
     /// Doubleword of BAR0 that is accessed.
     pub address: Signal<In, Bits<10>>,
@@ -71,6 +72,11 @@ pub struct InterruptRegisters {
     routes_high: DFF<Bits<32>>,
     rings: DFF<Bits<12>>,
     read: DFF<Bits<32>>,
+    // Doubleword of the table that `clear` writes next.
+    sweep: DFF<Bits<5>>,
+    table_write: Signal<Local, Bit>,
+    table_place: Signal<Local, Bits<5>>,
+    table_data: Signal<Local, Bits<32>>,
     space: Signal<Local, Bits<7>>,
     register: Signal<Local, Bits<3>>,
     place: Signal<Local, Bits<5>>,
@@ -79,6 +85,10 @@ pub struct InterruptRegisters {
     is_control: Signal<Local, Bit>,
     is_tick_count: Signal<Local, Bit>,
     tick_count: Signal<Local, Bits<10>>,
+    #[constant(1)]
+    one: Constant<Bits<5>>,
+    #[constant(0xffff_fffc)]
+    address_mask: Constant<Bits<32>>,
     #[constant(LiteralType::from(map::TABLE >> 7))]
     table_space: Constant<Bits<5>>,
     #[constant(LiteralType::from(map::PENDING >> 5))]
@@ -94,7 +104,7 @@ pub struct InterruptRegisters {
 impl Logic for InterruptRegisters {
     #[kernel]
     fn update(&mut self) {
-        registers!(clock; routes_low, routes_high, rings, read);
+        registers!(clock; routes_low, routes_high, rings, read, sweep);
         wire!(self => self.entries; clock);
         wire!(self => self.shown; clock);
         self.space.next = self.address.val().get_bits::<7>(3);
@@ -105,14 +115,28 @@ impl Logic for InterruptRegisters {
         self.is_control.next = self.in_table.val() & self.address.val().get_bits::<2>(0).all();
         self.is_tick_count.next = !self.data.val().get_bits::<22>(10).any();
 
-        self.entries.write_enable.next = self.write.val() & self.in_table.val();
-        self.entries.write_address.next = self.place.val();
-        self.entries.write_data.next = self.data.val();
+        self.table_write.next = self.write.val() & self.in_table.val();
+        self.table_place.next = self.place.val();
+        self.table_data.next = self.data.val();
+        // An address is that of a doubleword: its bits 1:0 are 0 (PCI Express Base Specification,
+        // section 7.7.2.6), whatever is written.
+        if !self.place.val().get_bits::<2>(0).any() {
+            self.table_data.next = self.data.val() & self.address_mask.val();
+        }
+        if self.clear.val() {
+            self.table_write.next = true;
+            self.table_place.next = self.sweep.q.val();
+            self.table_data.next = 0.into();
+            self.sweep.d.next = self.sweep.q.val() + self.one.val();
+        }
+        self.entries.write_enable.next = self.table_write.val();
+        self.entries.write_address.next = self.table_place.val();
+        self.entries.write_data.next = self.table_data.val();
         self.entries.read_address.next = self.entry_address.val();
         self.entry_data.next = self.entries.read_data.val();
-        self.shown.write_enable.next = self.write.val() & self.in_table.val();
-        self.shown.write_address.next = self.place.val();
-        self.shown.write_data.next = self.data.val();
+        self.shown.write_enable.next = self.table_write.val();
+        self.shown.write_address.next = self.table_place.val();
+        self.shown.write_data.next = self.table_data.val();
         self.shown.read_address.next = self.place.val();
 
         self.read.d.next = 0.into();

@@ -215,16 +215,45 @@ fn a_reset_masks_and_forgets() {
     write(&mut uut, map::QUEUE_ROUTES_LOW, 0x8);
     write(&mut uut, map::HOLD_OFF + 4, 5);
     raise_queue(&mut uut, 0);
-    uut.pulse(|uut| &mut uut.reset);
+    uut.reset.next = true;
+    for _ in 0..map::VECTORS as u32 * map::ENTRY_OCTETS / 4 {
+        uut.tick();
+    }
+    uut.reset.next = false;
     assert_eq!(vectors(&mut uut), []);
     for (offset, value) in [
         (map::QUEUE_ROUTES_LOW, 0),
         (map::HOLD_OFF + 4, 0),
         (map::PENDING, 0),
-        (map::TABLE + 12, 1),
     ] {
         assert_eq!(read(&mut uut, offset), value, "{offset:#x}");
     }
+    // Each entry, as it is shown and as messages take it.
+    for vector in 0..map::VECTORS as u32 {
+        let entry = map::TABLE + vector * map::ENTRY_OCTETS;
+        let words = [0, 4, 8, 12].map(|word| read(&mut uut, entry + word));
+        assert_eq!(words, [0, 0, 0, map::CONTROL_MASKED], "vector {vector}");
+    }
+    write(&mut uut, map::QUEUE_ROUTES_LOW, 0xf);
+    write(&mut uut, map::TABLE + 7 * map::ENTRY_OCTETS + 12, 0);
+    raise_queue(&mut uut, 0);
+    let header = (0..QUIET_CYCLES).find_map(|_| {
+        uut.tick();
+        uut.settle();
+        let header: [u32; 4] = words_of(uut.tlp_header.val());
+        uut.tlp_valid.val().then_some(header)
+    });
+    assert_eq!(header.map(|header| header[2..].to_vec()), Some(vec![0, 0]));
+}
+
+#[test]
+fn addresses_of_messages_are_those_of_doublewords() {
+    let mut uut = connected();
+    for word in 0..3 {
+        write(&mut uut, map::TABLE + 4 * word, u32::MAX);
+    }
+    let words = [0, 4, 8].map(|word| read(&mut uut, map::TABLE + word));
+    assert_eq!(words, [u32::MAX - 3, u32::MAX, u32::MAX]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub struct EnvelopeCheck {
     rdmap_version: Signal<Local, Bits<2>>,
     form_now: Signal<Local, Bits<5>>,
     header_now: Signal<Local, Bits<5>>,
-    #[init(number(StreamError::MpaZeroLength))]
+    #[init(number(StreamError::MpaLocalCatastrophic))]
     mpa_zero_length: Constant<Bits<5>>,
     #[init(number(StreamError::DdpShortHeader))]
     ddp_short_header: Constant<Bits<5>>,

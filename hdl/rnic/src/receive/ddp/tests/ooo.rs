@@ -222,7 +222,7 @@ fn zero_length_fpdu_is_not_placed_out_of_order() {
     let first = bench.send(&zero);
     assert_eq!((first.error, first.counted), (0, true));
     assert_eq!(delivered(&mut bench)[0].error, 0);
-    refused_in(&mut bench, &zero, MpaZeroLength);
+    refused_in(&mut bench, &zero, MpaLocalCatastrophic);
 }
 
 #[test]

@@ -36,7 +36,11 @@ impl Model {
             return Err(MpaMarker as u64);
         }
         if record.ulpdu_length == 0 {
-            return Err(if first { 0 } else { MpaZeroLength as u64 });
+            return Err(if first {
+                0
+            } else {
+                MpaLocalCatastrophic as u64
+            });
         }
         if record.ulpdu_length < header_octets {
             return Err(DdpShortHeader as u64);

@@ -41,7 +41,7 @@ fn mpa_errors_crc_marker_and_zero_length() {
             ulpdu_length: 0,
             ..good
         },
-        MpaZeroLength,
+        MpaLocalCatastrophic,
     );
 }
 
@@ -62,7 +62,7 @@ fn zero_length_fpdu_passes_only_as_the_first() {
             ..Command::default()
         }
     );
-    refused_in(&mut bench, &ready, MpaZeroLength);
+    refused_in(&mut bench, &ready, MpaLocalCatastrophic);
     // A new stream on the same connection starts anew.
     bench.write(DDP, STREAM, &[PD | 1 << 16]);
     accepted_in(&mut bench, &ready);

@@ -6,7 +6,11 @@ use StreamError::*;
 /// The rows of the table from length to opcode.
 fn expected(segment: &DdpSegment, is_open: bool, is_first: bool, version: u64) -> u64 {
     if segment.zero_length {
-        return if is_first { 0 } else { MpaZeroLength as u64 };
+        return if is_first {
+            0
+        } else {
+            MpaLocalCatastrophic as u64
+        };
     }
     let versions = if segment.tagged {
         DdpTaggedVersion
