@@ -1,0 +1,5 @@
+//! iWARP of one connection, without I/O, clock or device: MPA start-up.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod startup;
