@@ -1,6 +1,7 @@
-//! iWARP of one connection, without I/O, clock or device: MPA start-up and framing.
+//! iWARP of one connection, without I/O, clock or device: MPA start-up, framing, Terminate.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod startup;
 pub mod framer;
+pub mod terminate;

@@ -1,0 +1,118 @@
+//! The Terminate that an error calls for, and what a received one says (RFC 5040 section 4.8).
+//!
+//! | error | headers of the refused segment |
+//! |---|---|
+//! | MPA, any | none: no segment could be trusted |
+//! | local catastrophic, of RDMAP or DDP; catastrophic for one stream or all | none |
+//! | DDP, tagged or untagged buffer | segment length, DDP header |
+//! | RDMAP, remote protection or operation | segment length, DDP header |
+//! | the same, of a Read Request | segment length, DDP header, its 28 octets |
+//!
+//! Where the header is not known, only the error is reported.
+
+use crate::framer::Octets;
+use rnic_wire::ddp::control::FLAG_TAGGED;
+use rnic_wire::ddp::errors::{
+    Cause, DDP_CATASTROPHIC, LAYER_DDP, LAYER_RDMAP, RDMAP_CATASTROPHIC, RDMAP_GLOBAL_CATASTROPHIC,
+    RDMAP_STREAM_CATASTROPHIC,
+};
+use rnic_wire::ddp::read_request::READ_REQUEST_OCTETS;
+use rnic_wire::ddp::terminate::{Terminate, TerminateRepr};
+use rnic_wire::ddp::{tagged, untagged};
+
+/// Octets of the longest payload of a Terminate.
+pub const TERMINATE_OCTETS_MAX: usize = 6 + untagged::HEADER_OCTETS + READ_REQUEST_OCTETS;
+
+/// A segment that was refused.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    ulpdu_octets: u16,
+    ddp_header: Octets<{ untagged::HEADER_OCTETS }>,
+    read_request: Octets<READ_REQUEST_OCTETS>,
+}
+
+impl Refused {
+    /// A segment of `ulpdu_octets` octets with this DDP header: 14 octets with T, else 18. `None`
+    /// if the header is not whole, or longer.
+    pub fn new(ulpdu_octets: u16, ddp_header: &[u8]) -> Option<Self> {
+        let is_tagged = ddp_header.first()? & FLAG_TAGGED != 0;
+        let octets = match is_tagged {
+            true => tagged::HEADER_OCTETS,
+            false => untagged::HEADER_OCTETS,
+        };
+        (ddp_header.len() == octets).then(|| Self {
+            ulpdu_octets,
+            ddp_header: Octets::of(&[ddp_header]),
+            read_request: Octets::of(&[]),
+        })
+    }
+
+    /// The segment of a Read Request with this payload.
+    pub fn with_read_request(self, payload: &[u8; READ_REQUEST_OCTETS]) -> Self {
+        Self {
+            read_request: Octets::of(&[payload]),
+            ..self
+        }
+    }
+}
+
+/// Whether a Terminate of this cause reports the segment.
+fn reports_segment(cause: Cause) -> bool {
+    let catastrophic = [
+        RDMAP_CATASTROPHIC,
+        RDMAP_STREAM_CATASTROPHIC,
+        RDMAP_GLOBAL_CATASTROPHIC,
+        DDP_CATASTROPHIC,
+    ];
+    matches!(cause.layer, LAYER_RDMAP | LAYER_DDP) && !catastrophic.contains(&cause)
+}
+
+/// The payload of the Terminate for `cause`, with what is known of the segment.
+pub fn payload(cause: Cause, refused: Option<&Refused>) -> Octets<TERMINATE_OCTETS_MAX> {
+    let refused = refused.filter(|_| reports_segment(cause));
+    let rdmap_header = refused.filter(|_| cause.layer == LAYER_RDMAP);
+    let repr = TerminateRepr {
+        cause,
+        segment_length: refused.map(|refused| refused.ulpdu_octets),
+        ddp_header: refused.map_or(&[], |refused| refused.ddp_header.as_slice()),
+        rdmap_header: rdmap_header.map_or(&[], |refused| refused.read_request.as_slice()),
+    };
+    let mut octets = [0; TERMINATE_OCTETS_MAX];
+    repr.emit(&mut Terminate::new_unchecked(&mut octets[..]));
+    Octets::of(&[&octets[..repr.buffer_len()]])
+}
+
+/// A Terminate as the peer sent it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The error; `None` if the payload has no room for it. Some peers exchange layer and type
+    /// (Linux' siw does): `octets` has what came.
+    pub cause: Option<Cause>,
+    /// The Message Sequence Number of our Read Request, if the peer refused one.
+    pub read_msn: Option<u32>,
+    /// The payload, as far as a Terminate goes.
+    pub octets: Octets<TERMINATE_OCTETS_MAX>,
+}
+
+impl Received {
+    /// Read a payload. Any octets are one.
+    pub fn new(payload: &[u8]) -> Self {
+        let terminate = Terminate::new_checked(payload).ok();
+        let cause = payload.first_chunk::<4>().map(|head| {
+            let head = &head[..];
+            Terminate::new_unchecked(head).cause()
+        });
+        let read_msn = terminate.and_then(|terminate| {
+            let header = untagged::UntaggedHeader::new_checked(terminate.ddp_header()).ok()?;
+            (header.qn() == rnic_wire::ddp::rdmap::QN_READ_REQUEST).then(|| header.msn())
+        });
+        Self {
+            cause,
+            read_msn,
+            octets: Octets::of(&[payload]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
