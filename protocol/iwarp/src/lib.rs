@@ -5,3 +5,4 @@
 pub mod startup;
 pub mod framer;
 pub mod terminate;
+pub mod queue_pair;
