@@ -70,6 +70,9 @@ fn pad(ulpdu: &Ulpdu) -> &'static [u8] {
 #[error("a part of the payload is not readable any more")]
 pub struct Unreadable;
 
+/// Copies a piece.
+pub(super) type Read<'a> = &'a mut dyn FnMut(&Piece, &mut [u8]) -> Result<(), Unreadable>;
+
 /// Writes an FPDU behind those that `out` has already, whose first octet is at a place in the
 /// stream that only matters to markers.
 pub(super) struct Copier<'a> {
@@ -83,12 +86,7 @@ pub(super) struct Copier<'a> {
 
 impl Copier<'_> {
     /// Append the FPDU. If a piece cannot be read, what was written of it is to be thrown away.
-    pub fn copy(
-        &mut self,
-        ulpdu: &Ulpdu,
-        crc: bool,
-        read: &mut dyn FnMut(&Piece, &mut [u8]) -> Result<(), Unreadable>,
-    ) -> Result<(), Unreadable> {
+    pub fn copy(&mut self, ulpdu: &Ulpdu, crc: bool, read: Read<'_>) -> Result<(), Unreadable> {
         self.put(&length_field(ulpdu));
         self.put(ulpdu.head.as_slice());
         for piece in ulpdu.payload.as_slice() {
@@ -126,11 +124,7 @@ impl Copier<'_> {
         }
     }
 
-    fn put_piece(
-        &mut self,
-        piece: &Piece,
-        read: &mut dyn FnMut(&Piece, &mut [u8]) -> Result<(), Unreadable>,
-    ) -> Result<(), Unreadable> {
+    fn put_piece(&mut self, piece: &Piece, read: Read<'_>) -> Result<(), Unreadable> {
         let mut rest = *piece;
         while rest.octets > 0 {
             let octets = self.room().min(rest.octets as usize);

@@ -48,9 +48,6 @@ pub enum StartupError {
         /// PD_Length.
         found_octets: usize,
     },
-    /// S is set in the Reply to a Request without it.
-    #[error("octet 16 of the peer's Reply has S, and the Request had not")]
-    EnhancedUnasked,
     /// A is set in the Reply to a Request without it.
     #[error("octet 20 of the peer's Reply has A, and the Request had not")]
     PeerToPeerUnasked,
@@ -87,7 +84,6 @@ impl StartupError {
         match *self {
             Self::Key { octet, .. } | Self::Early { octet } => Some(octet),
             Self::BothInitiate | Self::ReplyToResponder => Some(9),
-            Self::EnhancedUnasked => Some(16),
             Self::Revision { .. } => Some(17),
             Self::PrivateDataLength { .. } | Self::EnhancedLength { .. } => Some(18),
             Self::PeerToPeerUnasked => Some(20),

@@ -75,7 +75,7 @@ fn a_send_waits_for_the_read_before_it() {
 /// asked for; one of size 0 is one segment and checks no source.
 #[test]
 fn responses_follow_the_requests() {
-    let octets: Vec<u8> = (0..4000u32).map(|n| (n * 7 >> 3) as u8).collect();
+    let octets: Vec<u8> = (0..4000u32).map(|n| ((n * 7) >> 3) as u8).collect();
     let mut host = TestHost::with(1, octets.clone());
     let mut pair = pair(true);
     let mut reader = Reader::new(&agreed(true));
