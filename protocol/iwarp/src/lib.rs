@@ -1,6 +1,6 @@
-//! iWARP of one connection: MPA start-up, framing, RDMAP's sender, Terminate and teardown. No I/O, no
-//! clock, no device, no `unsafe`: octets, acknowledgements and microseconds go in, frames, records
-//! and completions come out, and equal inputs give equal outputs.
+//! iWARP of one connection: MPA start-up, framing, RDMAP's sender, Terminate and teardown. No I/O,
+//! no clock, no device, no `unsafe`: octets, acknowledgements and microseconds go in, frames,
+//! records and completions come out, and equal inputs give equal outputs.
 //!
 //! ```text
 //!        octets of the stream                records for TCP, acknowledgements

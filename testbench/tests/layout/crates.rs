@@ -36,7 +36,7 @@ fn brought(needs: &Needs, name: &str) -> BTreeSet<String> {
 }
 
 /// A crate, what it must not bring along, and why.
-const FORBIDDEN: [(&str, &[&str], &str); 5] = [
+const FORBIDDEN: [(&str, &[&str], &str); 6] = [
     (
         "rnic-model",
         &[
@@ -63,6 +63,11 @@ const FORBIDDEN: [(&str, &[&str], &str); 5] = [
             "rnic-testbench",
         ],
         "the driver knows no simulation",
+    ),
+    (
+        "rnic-iwarp",
+        &["rnic-abi", "rnic-driver", "rnic-hdl", "rnic-model"],
+        "the protocol knows no device, and others can use it",
     ),
     (
         "rnic-device",

@@ -56,7 +56,7 @@ pub trait Source {
     /// Copy a piece of a payload.
     ///
     /// # Errors
-    /// [`Unreadable`]: the FPDU does not leave, nor anything behind it that the source does not give.
+    /// [`Unreadable`]: the FPDU does not leave, and its record ends before it.
     fn read(&mut self, piece: &Piece, into: &mut [u8]) -> Result<(), Unreadable>;
 }
 

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!  close ----> rest leaves --> CloseSend ----\
-//!  refuse ---> one Terminate -> CloseSend ----+--> and the peer's FIN, and close or abort --> Closed
+//!  refuse ---> one Terminate -> CloseSend ----+--> and the peer's FIN, close or abort --> Closed
 //!  FIN ------> HalfClosed, sending goes on --/
-//!  abort ----> Abort ------------------------------------------------------------> Closed
-//!  lost -------------------------------------- and close or abort ---------------> Closed
+//!  abort ----> Abort --------------------------------------------------------> Closed
+//!  lost -------------------------------------- and close or abort -----------> Closed
 //! ```
 
 use super::pair::{Event, Failure, QueuePair, Receiving, Sending};

@@ -66,8 +66,8 @@ pub enum Event {
     CloseSend,
     /// Send a RST.
     Abort,
-    /// Both halves have ended, nothing waits for an acknowledgement, and the application has let go.
-    /// The last event.
+    /// Both halves have ended, nothing waits for an acknowledgement, and the application has let
+    /// go. The last event.
     Closed,
 }
 

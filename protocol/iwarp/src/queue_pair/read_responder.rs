@@ -1,8 +1,8 @@
 //! Read Requests of the peer, and their responses in the order of the Requests (RDMAP-008).
 //!
 //! A Request takes one of IRD buffers from when it arrives until the last FPDU of its response is
-//! made. Copied octets of responses are held by TCP until they are acknowledged; when as many are as
-//! the limit says, responses wait.
+//! made. Copied octets of responses are held by TCP until they are acknowledged; when as many are
+//! as the limit says, responses wait.
 
 use crate::framer::{Message, Pieces};
 use crate::terminate::Refused;

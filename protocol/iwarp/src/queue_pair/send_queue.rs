@@ -4,7 +4,7 @@
 //!  Waiting -> Leaving { end } -> Sent { end } -- acknowledged --> Done -> completion, in order
 //!        \-> Reading { msn } ------------------- response placed --^
 //!
-//!  stop: Waiting, Reading -> Done, flushed; Leaving -> Cut { end } -- acknowledged --> Done, flushed
+//!  stop: Waiting, Reading -> Done, flushed; Leaving -> Cut { end } -- acknowledged --> flushed
 //!  lose: everything -> Done, flushed
 //! ```
 //!

@@ -12,8 +12,8 @@
 //!
 //! Frames are plain octets of the TCP stream, without CRC or markers, however they are cut into
 //! segments (START-003). They may open the stream or follow octets of the application's, in either
-//! direction of TCP (START-002, START-005). A key is judged when its 16 octets are there, Rev, flags
-//! and PD_Length at 20; [`StartupError`] says what the peer did, and in which octet.
+//! direction of TCP (START-002, START-005). A key is judged when its 16 octets are there, Rev,
+//! flags and PD_Length at 20; [`StartupError`] says what the peer did, and in which octet.
 //!
 //! What the texts leave open is decided so:
 //!
@@ -26,8 +26,8 @@
 //!   initiator lowers its ORD. A peer that reads deeper than IRD was offered gets a Terminate.
 //! - A responder selects one kind of RTR, the cheapest that both know; B, C and D mean nothing
 //!   without A. Without a common kind the Request can only be rejected.
-//! - A Reply of revision 2 without S, or of a lower revision, has no peer-to-peer model, and IRD and
-//!   ORD are the ULPs' to agree on.
+//! - A Reply of revision 2 without S, or of a lower revision, has no peer-to-peer model, and IRD
+//!   and ORD are the ULPs' to agree on.
 //! - Octets behind a frame whose sender has to wait are refused: they are lost with the connection,
 //!   and never delivered (START-041).
 

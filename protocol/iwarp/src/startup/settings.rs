@@ -76,8 +76,8 @@ impl RtrKinds {
     }
 }
 
-/// What an endpoint wants. [`Settings::default`] is revision 2 with revision 1 as its fallback, CRC,
-/// no markers, and the client-server model.
+/// What an endpoint wants. [`Settings::default`] is revision 2 with revision 1 as its fallback,
+/// CRC, no markers, and the client-server model.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Highest revision, at most [`REVISION_MAX`]. An initiator sends its Request in it.

@@ -322,7 +322,8 @@ fn with_zero_pad(stream: &[u8], framing: Framing) -> (Vec<u8>, usize) {
 
 /// MPA-001, MPA-003, MPA-006, MPA-020, DDP-012, RDMAP-001, RDMAP-002, RDMAP-006, RDMAP-007,
 /// RDMAP-008: both directions of every connection of siw's captures: the start-up frames and all
-/// FPDUs that are rebuilt from settings and messages are what siw sent, octet for octet, but for its PAD.
+/// FPDUs that are rebuilt from settings and messages are what siw sent, octet for octet, but for
+/// its PAD.
 #[test]
 fn what_siw_sent_is_sent_again() {
     let (mut connections, mut count, mut octets, mut padded) = (0, 0, 0, 0);

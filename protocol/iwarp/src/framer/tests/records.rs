@@ -184,8 +184,8 @@ fn the_mulpdu_follows_emss() {
     }
 }
 
-/// DDP-002: an FPDU whose payload cannot be read does not leave, nor does a part of it; those before
-/// it in the same segment do.
+/// DDP-002: an FPDU whose payload cannot be read does not leave, nor does a part of it; those
+/// before it in the same segment do.
 #[test]
 fn an_unreadable_payload_does_not_leave() {
     let piece = Piece {

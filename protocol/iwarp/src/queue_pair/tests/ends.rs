@@ -6,7 +6,8 @@ use rnic_wire::ddp::errors::{
 
 const TERMINATE: Option<Opcode> = Some(Opcode::Terminate);
 
-/// DDP-028: with a full queue all leaves, then the FIN; the end is told when the peer's has come.
+/// DDP-028, DDP-031: with a full queue all leaves, then the FIN; what the peer sends is still
+/// delivered, and the end is told when its FIN has come.
 #[test]
 fn a_graceful_end_sends_everything_first() {
     let mut pair = pair(true);
@@ -19,7 +20,6 @@ fn a_graceful_end_sends_everything_first() {
     assert_eq!(events(&mut pair), [Event::Established]);
     assert_eq!(sent(&mut pair, &mut host, &mut reader).len(), 12);
     assert_eq!(events(&mut pair), [Event::CloseSend]);
-    // DDP-031: what the peer sends is still delivered.
     pair.post_receive(9).expect("room");
     pair.on_received(message(1), &mut host);
     assert_eq!(completions(&mut pair), [(9, Status::Success)]);
@@ -68,7 +68,8 @@ fn a_half_closed_connection_still_sends() {
     assert_eq!(events(&mut pair), [Event::CloseSend, Event::Closed]);
 }
 
-/// RDMAP-020, RDMAP-021, DDP-034, DDP-045, MPA-058, MPA-059: every error that a device may report:
+/// RDMAP-020, RDMAP-021, DDP-004, DDP-027, DDP-034, DDP-035, DDP-045, DDP-051, MPA-058, MPA-059:
+/// every error that a device may report: the application is told, and TCP stays until it lets go;
 /// one Terminate of it, nothing behind it, a FIN; each request completes once, in order; a storm of
 /// errors changes nothing.
 #[test]
@@ -120,7 +121,6 @@ fn every_error_ends_the_stream_with_one_terminate() {
             pair.post_send(send(1, Pieces::NONE)),
             Err(PostError::Closed)
         );
-        // DDP-035: not before the application lets go.
         pair.on_fin();
         assert_eq!(events(&mut pair), []);
         pair.close();

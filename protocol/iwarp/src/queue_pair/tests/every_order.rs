@@ -238,8 +238,8 @@ fn explore(world: &World, depth: usize, count: &mut usize) {
 
 /// START-014, DDP-028, DDP-033, DDP-035, RDMAP-020, RDMAP-021: every order of three of seventeen
 /// steps, from each of three beginnings in both roles: each request completes once and in order, at
-/// most one Terminate leaves and nothing behind it or behind a FIN, a responder sends nothing before
-/// the first FPDU, each event comes once, and a close and an abort both end everything.
+/// most one Terminate leaves and nothing behind it or behind a FIN, a responder sends nothing
+/// before the first FPDU, each event comes once, and a close and an abort both end everything.
 #[test]
 fn every_order_of_events_keeps_the_rules() {
     let beginnings: [&[Step]; 3] = [

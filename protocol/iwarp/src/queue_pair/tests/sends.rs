@@ -186,8 +186,8 @@ fn what_cannot_be_sent_is_refused_at_once() {
     assert_eq!(pair.post_receive(2), Err(PostError::Closed));
 }
 
-/// RDMAP-013, RDMAP-006: a Send with Invalidate makes our STag invalid before its receive completes;
-/// other Sends invalidate nothing.
+/// RDMAP-013, RDMAP-006: a Send with Invalidate makes our STag invalid before its receive
+/// completes; other Sends invalidate nothing.
 #[test]
 fn an_invalidation_comes_before_the_completion() {
     let mut pair = pair(true);

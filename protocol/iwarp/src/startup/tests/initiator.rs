@@ -124,7 +124,8 @@ fn settings_without_sense_are_refused() {
     assert!(Initiator::new(limits, b"", 0).is_ok());
 }
 
-/// START-013, START-016: the Private Data is there before anything is bound to the connection.
+/// START-004, START-013, START-016: the Private Data is there before anything is bound to the
+/// connection; what a queue pair is made of is there only then.
 #[test]
 fn an_accepting_reply_gives_full_operation() {
     let agreed = agreed(Settings::default(), &reply(0x40, 1, b"hello"));
