@@ -10,7 +10,7 @@
 //!
 //! Where the header is not known, only the error is reported.
 
-use crate::framer::Octets;
+use crate::framer::{Octets, TERMINATE_OCTETS_MAX};
 use rnic_wire::ddp::control::FLAG_TAGGED;
 use rnic_wire::ddp::errors::{
     Cause, DDP_CATASTROPHIC, LAYER_DDP, LAYER_RDMAP, RDMAP_CATASTROPHIC, RDMAP_GLOBAL_CATASTROPHIC,
@@ -19,9 +19,6 @@ use rnic_wire::ddp::errors::{
 use rnic_wire::ddp::read_request::READ_REQUEST_OCTETS;
 use rnic_wire::ddp::terminate::{Terminate, TerminateRepr};
 use rnic_wire::ddp::{tagged, untagged};
-
-/// Octets of the longest payload of a Terminate.
-pub const TERMINATE_OCTETS_MAX: usize = 6 + untagged::HEADER_OCTETS + READ_REQUEST_OCTETS;
 
 /// A segment that was refused.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use rnic_wire::mpa::marker::{fpduptr, octets_to_marker, Marker, MarkerRepr, MARK
 pub enum Crc {
     /// The device: CRC32C of everything before the field, into the trailer's last four octets.
     Device,
-    /// Nobody any more: the field has its value, which is 0 without CRC.
+    /// The field has its value already, which is 0 without CRC.
     Done,
 }
 

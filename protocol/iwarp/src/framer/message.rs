@@ -10,9 +10,13 @@
 use super::pieces::{Octets, Pieces, HEAD_OCTETS_MAX};
 use rnic_wire::ddp::control::ControlRepr;
 use rnic_wire::ddp::rdmap::{Opcode, QN_READ_REQUEST, QN_SEND, QN_TERMINATE};
-use rnic_wire::ddp::read_request::ReadRequestRepr;
+use rnic_wire::ddp::read_request::{ReadRequestRepr, READ_REQUEST_OCTETS};
 use rnic_wire::ddp::tagged::{self, TaggedRepr};
 use rnic_wire::ddp::untagged::{self, UntaggedRepr};
+use rnic_wire::mpa::fpdu::{MULPDU_MIN, ULPDU_OCTETS_MAX};
+
+/// Octets of the longest Terminate: its own six, an untagged header, a Read Request.
+pub const TERMINATE_OCTETS_MAX: usize = 6 + untagged::HEADER_OCTETS + READ_REQUEST_OCTETS;
 
 /// What one FPDU carries: octets by value, then a part of memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -55,7 +59,7 @@ enum Target {
     },
 }
 
-/// A message, and how much of it has left.
+/// A message of less than 2^32 octets (DDP-017), and how much of it has left.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     version: u8,
@@ -136,8 +140,9 @@ impl Message {
         )
     }
 
-    /// The Terminate: the one message of queue 2 (RDMAP-020).
+    /// The Terminate: the one message of queue 2 (RDMAP-020), of at most 52 octets.
     pub fn terminate(version: u8, payload: &[u8]) -> Self {
+        let payload = &payload[..payload.len().min(TERMINATE_OCTETS_MAX)];
         Self::by_value(version, Opcode::Terminate, QN_TERMINATE, 1, payload)
     }
 
@@ -178,6 +183,7 @@ impl Message {
     /// Octets of the next ULPDU's payload, by value and by reference.
     fn next_payload(&self, mulpdu: usize) -> (usize, u64) {
         let by_value = self.inline.as_slice().len();
+        let mulpdu = mulpdu.clamp(MULPDU_MIN, ULPDU_OCTETS_MAX);
         let room = mulpdu.saturating_sub(self.header_octets() + by_value) as u64;
         let left = self.payload.octets() - self.sent_octets;
         (by_value, left.min(room))
@@ -195,8 +201,8 @@ impl Message {
         !self.done && self.sent_octets + octets == self.payload.octets()
     }
 
-    /// The next ULPDU, if there is one. `mulpdu` is at least 128 (MPA-032), so that each takes
-    /// payload along as long as there is any.
+    /// The next ULPDU, if there is one. A `mulpdu` below 128 counts as 128, so that each takes
+    /// payload along as long as there is any, and one above 64,768 as that (MPA-032, MPA-033).
     pub fn next(&mut self, mulpdu: usize) -> Option<Ulpdu> {
         if self.done {
             return None;

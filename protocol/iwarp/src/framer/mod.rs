@@ -22,7 +22,7 @@ mod fpdu;
 mod records;
 
 pub use fpdu::{Crc, Fpdu, Unreadable};
-pub use message::{Message, Ulpdu};
+pub use message::{Message, Ulpdu, TERMINATE_OCTETS_MAX};
 pub use pieces::{
     Octets, Piece, Pieces, TooManyPieces, HEAD_OCTETS_MAX, PIECES_MAX, TRAILER_OCTETS_MAX,
 };

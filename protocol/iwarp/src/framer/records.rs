@@ -6,9 +6,9 @@ use super::pieces::Piece;
 use crate::startup::Agreed;
 use rnic_wire::mpa::fpdu::{mulpdu, Framing};
 
-/// EMSS where TCP cannot tell it, in octets (MPA-026).
+/// EMSS where TCP does not report it, in octets (MPA-026).
 pub const EMSS_UNKNOWN: usize = 1460;
-/// EMSS where TCP cannot tell it, and the path is believed to be a small one.
+/// EMSS where TCP does not report it, and the path is believed to be a small one.
 pub const EMSS_SMALL: usize = 536;
 /// Longest FPDU that is copied for the sake of sharing a segment, in octets: about as much as costs
 /// what a frame of its own does.

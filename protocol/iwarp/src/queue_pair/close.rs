@@ -100,7 +100,7 @@ impl QueuePair {
     /// The stream has failed by what the peer sent; the first failure alone counts (DDP-045,
     /// RDMAP-020).
     pub(super) fn refuse(&mut self, cause: Cause, refused: Option<&Refused>) {
-        if self.failed || self.lost || self.closed_told {
+        if self.failed || self.lost || self.closed_reported {
             return;
         }
         // Before the first FPDU nothing may be sent, and one that MPA refuses is none (START-014).
@@ -159,8 +159,8 @@ impl QueuePair {
         if self.sending == Sending::Closing && left {
             self.finish_sending();
         }
-        if self.let_go && self.has_ended() && !self.closed_told {
-            self.closed_told = true;
+        if self.let_go && self.has_ended() && !self.closed_reported {
+            self.closed_reported = true;
             self.receiving = Receiving::Stopped;
             self.receives.flush();
             self.events.push_back(Event::Closed);

@@ -1,4 +1,4 @@
-//! The queue pair's state, its queues, and what it tells.
+//! The queue pair's state, its queues, and what it reports.
 
 use super::read_responder::{Asked, ReadResponder};
 use super::receive_queue::ReceiveQueue;
@@ -129,7 +129,7 @@ pub struct QueuePair {
     pub(super) unreadable: bool,
     pub(super) send_msn: u32,
     pub(super) read_msn: u32,
-    pub(super) closed_told: bool,
+    pub(super) closed_reported: bool,
     pub(super) events: VecDeque<Event>,
 }
 
@@ -163,7 +163,7 @@ impl QueuePair {
             unreadable: false,
             send_msn: 1,
             read_msn: 1,
-            closed_told: false,
+            closed_reported: false,
             events,
         }
     }

@@ -10,9 +10,9 @@ pub const DEPTH_MAX: u16 = DEPTH_UNSPECIFIED - 1;
 pub const TIMEOUT_US_MIN: u64 = 1_000;
 /// Longest time-out, in microseconds: ten minutes.
 pub const TIMEOUT_US_MAX: u64 = 600_000_000;
-/// How long a responder waits for a whole Request unless told otherwise, in microseconds.
+/// How long a responder waits for a whole Request by default, in microseconds.
 pub const REQUEST_TIMEOUT_US: u64 = 5_000_000;
-/// How long an initiator waits for a whole Reply unless told otherwise, in microseconds.
+/// How long an initiator waits for a whole Reply by default, in microseconds.
 pub const REPLY_TIMEOUT_US: u64 = 10_000_000;
 
 /// A ready-to-receive message (RTR): what an initiator sends first in the peer-to-peer model

@@ -109,6 +109,22 @@ fn a_mulpdu_that_shrinks_cuts_what_is_left_shorter() {
     assert!(message.is_done());
 }
 
+/// MPA-032, MPA-033: a MULPDU beyond the limits counts as the limit, and a Terminate that is too
+/// long is cut: what comes out is always what its length says, and it ends.
+#[test]
+fn limits_hold_for_every_caller() {
+    for (mulpdu, count) in [(0, 1756), (127, 1756), (usize::MAX, 4)] {
+        let mut message = Message::write(1, 1, 0, payload(200_184));
+        let ulpdus = std::iter::from_fn(|| message.next(mulpdu));
+        let octets: Vec<_> = ulpdus.map(|ulpdu| ulpdu.octets()).collect();
+        assert_eq!(octets.len(), count);
+        assert!(octets.iter().all(|octets| (14..=64_768).contains(octets)));
+    }
+    let mut terminate = Message::terminate(1, &[1; 100]);
+    let ulpdu = terminate.next(0).expect("one segment");
+    assert_eq!((ulpdu.octets(), terminate.is_done()), (18 + 52, true));
+}
+
 /// RDMAP-002, RDMAP-003, RDMAP-006: every opcode, its buffer model and queue; octets 1 to 4 of
 /// RsvdULP are zero where nothing is invalidated.
 #[test]

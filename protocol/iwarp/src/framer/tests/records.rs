@@ -12,7 +12,7 @@ fn framed_by_wire(ulpdus: &[(Ulpdu, u64)], markers: bool, crc: bool) -> Vec<u8> 
         assert_eq!(
             stream.len() as u64,
             *end,
-            "the end that the source was told"
+            "the end that the source was given"
         );
     }
     stream

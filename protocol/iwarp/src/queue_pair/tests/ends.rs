@@ -7,7 +7,7 @@ use rnic_wire::ddp::errors::{
 const TERMINATE: Option<Opcode> = Some(Opcode::Terminate);
 
 /// DDP-028, DDP-031: with a full queue all leaves, then the FIN; what the peer sends is still
-/// delivered, and the end is told when its FIN has come.
+/// delivered, and the end is reported when its FIN has come.
 #[test]
 fn a_graceful_end_sends_everything_first() {
     let mut pair = pair(true);
@@ -33,8 +33,8 @@ fn a_graceful_end_sends_everything_first() {
     assert_eq!(events(&mut pair), []);
 }
 
-/// DDP-030, MPA-060: the peer's FIN is told, receives are flushed, sending goes on until this end
-/// closes.
+/// DDP-030, MPA-060: the peer's FIN is reported, receives are flushed, sending goes on until this
+/// end closes.
 #[test]
 fn a_half_closed_connection_still_sends() {
     let mut pair = pair(true);
@@ -56,7 +56,7 @@ fn a_half_closed_connection_still_sends() {
     assert_eq!(
         found,
         vec![Some(Opcode::Send); 2],
-        "no Read that nobody answers"
+        "no Read that cannot be answered"
     );
     pair.on_acknowledged(u64::MAX);
     let (good, flushed) = (Status::Success, Status::Flushed);
@@ -69,8 +69,8 @@ fn a_half_closed_connection_still_sends() {
 }
 
 /// RDMAP-020, RDMAP-021, DDP-004, DDP-027, DDP-034, DDP-035, DDP-045, DDP-051, MPA-058, MPA-059:
-/// every error that a device may report: the application is told, and TCP stays until it lets go;
-/// one Terminate of it, nothing behind it, a FIN; each request completes once, in order; a storm of
+/// every error of a device is reported, and TCP stays until the application lets go; one Terminate
+/// of it, nothing behind it, a FIN; each request completes once, in order; a storm of
 /// errors changes nothing.
 #[test]
 fn every_error_ends_the_stream_with_one_terminate() {
@@ -147,8 +147,8 @@ fn a_reply_that_cannot_be_met_gets_a_terminate() {
     assert_eq!(payload[..], [0x20, 0x07, 0, 0]);
 }
 
-/// RDMAP-020: a received Terminate is told with its fields; nothing is sent, not even one of our
-/// own; the Read that it names has the status of its error.
+/// RDMAP-020: a received Terminate is reported with its fields; nothing is sent, not even one of
+/// our own; the Read that it names has the status of its error.
 #[test]
 fn a_received_terminate_stops_the_stream() {
     for (cause, status) in [

@@ -20,7 +20,7 @@ fn ask(pair: &mut QueuePair, host: &mut TestHost, msn: u32, size: u32) {
 }
 
 /// RDMAP-012: Reads leave within ORD; the next one, and what is posted behind it, when a response
-/// is complete. The device is told before the Request leaves.
+/// is complete. The device expects the response before the Request leaves.
 #[test]
 fn reads_wait_for_ord() {
     for ord in [0, 1, 2, 3] {

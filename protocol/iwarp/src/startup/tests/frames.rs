@@ -67,6 +67,25 @@ fn private_data_ends_where_the_frame_says() {
     }
 }
 
+/// START-003, START-020, START-033: 65,535 octets of revision 0 in small arrivals, up to what the
+/// application takes, and none more.
+#[test]
+fn the_longest_private_data_arrives() {
+    let data: Vec<u8> = (0..0xffffu32).map(|n| (n >> 3) as u8).collect();
+    let frame = request(0x40, 0, &data);
+    for arrival in [1, 7, 536, 1460, 65_555] {
+        let mut end = responder(permissive());
+        for octets in frame.chunks(arrival) {
+            assert_eq!(end.poll(0), None);
+            assert_eq!(end.feed(octets), octets.len());
+        }
+        let Some(ResponderOutput::Request(found)) = end.poll(0) else {
+            panic!("in arrivals of {arrival}");
+        };
+        assert_eq!(found.private_data, data);
+    }
+}
+
 /// START-007, START-010, START-015, START-024, MPA-056: each octet of the key with each other
 /// value, judged at the 16th octet and not before.
 #[test]

@@ -227,7 +227,7 @@ fn a_close_is_told_apart() {
     end.feed(&whole);
     end.on_close();
     assert!(matches!(end.poll(0), Some(InitiatorOutput::Agreed(_))));
-    assert_eq!(end.poll(0), None, "the queue pair hears of it");
+    assert_eq!(end.poll(0), None, "from here on it is the queue pair's");
 }
 
 /// MPA2-003: a responder that closes may not know revision 2; another attempt uses 1, if allowed.
