@@ -9,8 +9,8 @@
 //! | 0 | 15:11 | received ranges beyond rcv_nxt, 0..=16 |
 //! | 0 | 31:16 | connection |
 //! | 1 | | rcv_nxt: octets of payload alone, as in table `TCP`; a FIN does not count |
-//! | 2 | | SEG.ACK of the last acceptable segment |
-//! | 3 | 15:0 | SEG.WND of that segment, unscaled |
+//! | 2 | | the highest SEG.ACK of the acceptable segments since the connection's last event; without such a segment that of the last one, as table `TCP` has it |
+//! | 3 | 15:0 | SEG.WND of that segment, unscaled; of several with this SEG.ACK that of the last |
 //! | 3 | 23:16 | segments that call for an immediate duplicate ACK, modulo 256, as table `OUT_OF_ORDER` has them |
 //! | 3 | 31:24 | duplicate ACKs received ([`ACK_REPEATED`]), modulo 256 |
 //! | 4 | | sequence number of the first octet of the range that changed last, if it is still beyond rcv_nxt: the first SACK block (RFC 2018 section 4); otherwise 0 |
@@ -20,10 +20,16 @@
 //! | 7 | 30:0 | number of the entry |
 //!
 //! A connection has at most one event pending: what happens before it is written joins it. Reasons
-//! are those since the connection's last event; the numbers are the connection's when the entry is
-//! composed, at least as new as every segment among the reasons. The counters are cumulative since
-//! the TCP context was written. An entry of an earlier connection with the same id is never
-//! composed after that write.
+//! are those since the connection's last event, and so is SEG.ACK; the other numbers are the
+//! connection's when the entry is composed, at least as new as every segment among the reasons. The
+//! counters are cumulative since the TCP context was written. An entry of an earlier connection
+//! with the same id is never composed after that write.
+//!
+//! SEG.ACKs are compared in the order in which the segments arrived, by the sign of their difference
+//! modulo 2^32 (RFC 9293 section 3.4): a segment takes the place of the one before unless its
+//! SEG.ACK is behind. The device does not know SND.NXT: an acceptable segment may acknowledge what
+//! was never sent. As the next event begins anew, it hides no SEG.ACK of a later one; within an
+//! event the segments that it hides are acknowledged again by the next segment of the peer.
 //!
 //! The phase is 1 on the first pass over the ring and inverts at each wrap. The device writes an
 //! entry as one TLP. While the ring is full, events are pending; nothing else waits for it.

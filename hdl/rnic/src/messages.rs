@@ -178,6 +178,12 @@ pub struct ConnectionReport {
     pub right: Bits<32>,
     /// No segment: a connection begins under this number.
     pub begins: Bit,
+    /// The segment is acceptable: its SEG.ACK and SEG.WND count.
+    pub acknowledges: Bit,
+    /// SEG.ACK.
+    pub seg_ack: Bits<32>,
+    /// SEG.WND, unscaled.
+    pub seg_wnd: Bits<16>,
 }
 
 /// TCP to events: the context of a connection, as an event reports it.

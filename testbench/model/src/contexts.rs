@@ -162,6 +162,7 @@ impl Model {
         let tcp = &mut self.streams.get_mut(&connection)?.tcp;
         let event = tcp.event(ConnectionId(connection));
         tcp.reasons = Reasons::default();
+        tcp.acknowledged = None;
         event
     }
 

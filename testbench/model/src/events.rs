@@ -26,12 +26,25 @@ impl TcpReceiver {
             // It calls for an ACK (RFC 9293 section 3.10.7.4).
             return self.reasons.extend([Reason::NotAccepted]);
         }
+        self.join_acknowledgement();
         if before != (self.seg_ack, self.seg_wnd) {
             return self.reasons.extend([Reason::Ack]);
         }
         // A duplicate ACK, as far as a receiver can tell (RFC 5681 section 2).
         self.duplicate_acks_seen = self.duplicate_acks_seen.wrapping_add(1);
         self.reasons.extend([Reason::AckRepeated]);
+    }
+
+    /// SEG.ACK and SEG.WND just kept are to be reported, unless a higher SEG.ACK is; of equal ones
+    /// the last window is the peer's.
+    pub(super) fn join_acknowledgement(&mut self) {
+        let is_behind = |(highest, _): (u32, u16)| {
+            let distance = self.seg_ack.wrapping_sub(highest) as i32;
+            distance < 0
+        };
+        if !self.acknowledged.is_some_and(is_behind) {
+            self.acknowledged = Some((self.seg_ack, self.seg_wnd));
+        }
     }
 
     /// What a segment's reasons are judged by.
@@ -81,18 +94,20 @@ impl TcpReceiver {
         self.reasons.extend(occurred.map(|(_, reason)| reason));
     }
 
-    /// What one event says that is composed now and has all reasons there ever were; nothing if
-    /// there were none.
+    /// What one event says that is composed now and has all reasons since the last one; nothing if
+    /// there were none. Of a first FPDU alone it has the connection's acknowledgement.
     pub fn event(&self, connection: ConnectionId) -> Option<Event> {
         self.reasons.iter().next()?;
         let is_beyond = |range: &OutOfOrderRange| range.right.wrapping_sub(self.rcv_nxt) as i32 > 0;
         let ranges = self.out_of_order.ranges().count();
+        let kept = (self.seg_ack, self.seg_wnd);
+        let (seg_ack, seg_wnd) = self.acknowledged.unwrap_or(kept);
         Some(Event {
             connection,
             reasons: self.reasons,
             rcv_nxt: self.rcv_nxt,
-            seg_ack: self.seg_ack,
-            seg_wnd: self.seg_wnd,
+            seg_ack,
+            seg_wnd,
             fin_seen: self.fin_seen,
             duplicate_acks_due: self.duplicate_acks,
             duplicate_acks_seen: self.duplicate_acks_seen,

@@ -153,6 +153,8 @@ pub struct TcpReceiver {
     pub duplicate_acks_seen: u8,
     /// What must have been reported of the connection to a sender.
     pub reasons: Reasons,
+    /// The highest SEG.ACK of the acceptable segments that are to be reported, with its SEG.WND.
+    pub acknowledged: Option<(u32, u16)>,
     /// The range beyond a gap that changed last, which may be in order by now.
     pub changed: Option<OutOfOrderRange>,
     /// Segments that were cut off at the window's right edge.
@@ -173,6 +175,7 @@ impl TcpReceiver {
             duplicate_acks: 0,
             duplicate_acks_seen: 0,
             reasons: Reasons::default(),
+            acknowledged: None,
             changed: None,
             cut_at_window: 0,
         }
@@ -216,11 +219,13 @@ impl TcpReceiver {
         pool: &mut OutOfOrderPool,
     ) -> Acceptance {
         let before = self.before();
-        self.acknowledge(segment);
+        let is_acceptable = self.acknowledge(segment);
         let acceptance = self.judge(segment, pages, pool);
         if acceptance == Acceptance::NoRoom {
             // As for every segment that memory is too short for (ADR 13).
             (self.seg_ack, self.seg_wnd) = before.acknowledged;
+        } else if is_acceptable {
+            self.join_acknowledgement();
         }
         // Beyond a gap (RFC 5681 section 3.2), or not acceptable (RFC 9293 section 3.10.7.4).
         let is_due = !matches!(acceptance, Acceptance::InOrder { .. });

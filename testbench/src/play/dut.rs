@@ -1,5 +1,6 @@
 //! What can receive frames.
 
+use crate::play::events::Acknowledgement;
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
@@ -144,6 +145,11 @@ pub trait Dut {
     /// What all events of an open connection together must have said; unknown for hardware.
     fn expected_events(&self, _connection: ConnectionId) -> Option<Event> {
         None
+    }
+    /// SEG.ACK and SEG.WND that an open connection began with, and those of its acceptable segments,
+    /// equal ones in a row once; unknown for hardware.
+    fn acknowledged(&self, _connection: ConnectionId) -> Vec<Acknowledgement> {
+        Vec::new()
     }
     /// Every event that is still to be seen; all else is idle.
     fn finish_events(&mut self) -> Vec<Event> {

@@ -1,5 +1,6 @@
 //! The model as a receiver under test.
 
+use crate::play::events::Acknowledgement;
 use crate::play::dut::{Buffer, Dut, Entry, Observation, ReadSink, StreamState};
 use crate::play::rtl::is_looped;
 use rnic_abi::counters::Counter;
@@ -10,7 +11,7 @@ use rnic_driver::{
     Posted, RegionConfig, WindowConfig,
 };
 use rnic_model::{self as model, ddp, Model, Room};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Alone, the model has no pool: its entries are all called 0.
@@ -23,7 +24,8 @@ const NO_POOL: Posted = Posted {
 #[derive(Debug)]
 pub struct Software {
     model: Model,
-    open: BTreeSet<u16>,
+    /// Of each open connection SEG.ACK and SEG.WND as they were one after the other.
+    open: BTreeMap<u16, Vec<Acknowledgement>>,
     loopback: bool,
 }
 
@@ -38,8 +40,25 @@ impl Software {
         model.host_ring_room = 1 << config.host_slots_log2;
         Self {
             model,
-            open: BTreeSet::new(),
+            open: BTreeMap::new(),
             loopback,
+        }
+    }
+}
+
+impl Software {
+    /// Note what the connection of the segment judged last has kept of it.
+    fn note_acknowledgement(&mut self) {
+        let Some(connection) = self.model.take_touched() else {
+            return;
+        };
+        let tcp = self.model.tcp(ConnectionId(connection));
+        let (Some(tcp), Some(noted)) = (tcp, self.open.get_mut(&connection)) else {
+            return;
+        };
+        let acknowledged = (tcp.seg_ack, tcp.seg_wnd);
+        if noted.last() != Some(&acknowledged) {
+            noted.push(acknowledged);
         }
     }
 }
@@ -55,10 +74,12 @@ impl Dut for Software {
             what: "connection",
             limit: CONNECTIONS,
         };
-        let free = (0..CONNECTIONS as u16).find(|id| !self.open.contains(id));
+        let free = (0..CONNECTIONS as u16).find(|id| !self.open.contains_key(id));
         let connection = ConnectionId(free.ok_or(exhausted)?);
-        self.open.insert(connection.0);
         self.model.open_connection(connection, config);
+        let tcp = self.model.tcp(connection).expect("it is open");
+        let first = (tcp.seg_ack, tcp.seg_wnd);
+        self.open.insert(connection.0, vec![first]);
         Ok(connection)
     }
 
@@ -164,6 +185,10 @@ impl Dut for Software {
         self.model.tcp(connection)?.event(connection)
     }
 
+    fn acknowledged(&self, connection: ConnectionId) -> Vec<Acknowledgement> {
+        self.open.get(&connection.0).cloned().unwrap_or_default()
+    }
+
     fn cut_at_window(&self, connection: ConnectionId) -> u64 {
         self.model
             .tcp(connection)
@@ -175,6 +200,7 @@ impl Dut for Software {
             self.model.note_sent();
         }
         self.model.receive_with(frame, false, room);
+        self.note_acknowledgement();
         self.model.refused
     }
 

@@ -140,7 +140,7 @@ pub fn await_change(device: &mut AnyDevice, buffer: DmaBuffer, before: &[u8]) {
 pub struct Stream {
     pub connection: ConnectionId,
     pub sender: Sender,
-    builder: FrameBuilder,
+    pub builder: FrameBuilder,
     /// FPDUs that were taken as frames.
     taken: usize,
 }

@@ -21,6 +21,7 @@ mod misuse;
 mod overflow;
 mod page;
 mod receive;
+mod sender;
 mod server;
 mod traffic;
 mod verbs;

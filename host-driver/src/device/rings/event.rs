@@ -87,7 +87,9 @@ pub struct Event {
     pub reasons: Reasons,
     /// RCV.NXT: acknowledge up to here.
     pub rcv_nxt: u32,
-    /// SEG.ACK of the last acceptable segment.
+    /// The highest SEG.ACK of the acceptable segments since the connection's last event, by the sign
+    /// of the difference; without such a segment that of the last one. It may acknowledge what was
+    /// never sent: the sender knows.
     pub seg_ack: u32,
     /// SEG.WND of the same segment, unscaled.
     pub seg_wnd: u16,

@@ -4,7 +4,7 @@ use super::run::Player;
 use crate::play::conditions::Condition;
 use crate::play::difference::What;
 use crate::play::dut::StreamState;
-use rnic_driver::ConnectionId;
+use rnic_driver::{ConnectionId, Event};
 
 impl Player<'_> {
     /// Read what a flow leaves in memory.
@@ -31,10 +31,21 @@ impl Player<'_> {
             self.comparison.pair(Some(flow), What::TcpState, rtl, model);
             // Of a connection that was closed in mid-traffic the model knows nothing any more.
             if model.is_some() {
-                let found = self.tallies[0].flows[flow].events.all();
-                let expected = self.duts[1].expected_events(connection);
+                let events = &self.tallies[0].flows[flow].events;
+                // Of which segments an event has the highest SEG.ACK depends on the cycle.
+                let without = |event: Event| Event {
+                    seg_ack: 0,
+                    seg_wnd: 0,
+                    ..event
+                };
+                let found = events.all().map(without);
+                let expected = self.duts[1].expected_events(connection).map(without);
                 self.comparison
                     .pair(Some(flow), What::Events, &found, &expected);
+                let segments = self.duts[1].acknowledged(connection);
+                let unexplained = events.unexplained(&segments);
+                self.comparison
+                    .pair(Some(flow), What::Events, &unexplained, &None);
             }
         }
     }

@@ -20,13 +20,14 @@
 //! | written              | `begins`            | connection of that number is dropped         |
 //!
 //! Events coalesce: a connection has at most one pending, and its number is at most once among the
-//! ids, which therefore never overflow. Reasons are joined by OR; all other fields are those of the
-//! context when the event is composed. A full ring, and one that is off, holds up the writer alone.
+//! ids, which therefore never overflow. Reasons are joined by OR, SEG.ACK is the highest of the
+//! segments that joined; all other fields are those of the context when the event is composed. A full
+//! ring, and one that is off, holds up the writer alone.
 //!
 //! | latency    | 17 cycles, `report_valid` to `tlp_valid`, if acceptance is idle            |
 //! | throughput | an event in 11 cycles (10 at D = 512), and while `tlp_ready`               |
 //! | units      | `rnic_abi::event_ring`, `rnic_abi::registers`                              |
-//! | memory     | 5 block RAMs (ECP5): 4 of entries, 1 of ids                                |
+//! | memory     | 8 block RAMs (ECP5): 7 of entries, 1 of ids                                |
 //!
 //! Reset empties entries and ids; see [`pending`].
 pub mod pending;

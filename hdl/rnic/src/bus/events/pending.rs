@@ -3,13 +3,18 @@
 //! ```text
 //! first_fpdu --+                                               +--> push (becomes pending)
 //! report ------+--> operation --> [ entries, 1,024 ] --> new --+--> taken (of `take`)
-//! take --------+                          ^               |
-//! scan --------+                          +---------------+
+//! take --------+                       |     ^           |
+//! scan --------+        SEG.ACK minus -+     +-----------+-- the higher SEG.ACK, a cycle later
 //! ```
 //!
 //! An *operation* reads the entry of a connection, changes it and writes it back. What is reported
 //! of a connection whose event is pending joins that event, so a connection has at most one, and
 //! none is lost. `take` ends it: its reasons leave, and the next one raises a new event.
+//!
+//! **SEG.ACK** of an entry is the highest of the acceptable segments that joined it, as the sign of
+//! the difference says (RFC 9293 section 3.4), with the SEG.WND of that segment; of equal ones the
+//! last counts. It leaves with the reasons: a connection's device does not know SND.NXT, so a
+//! segment that acknowledges what was never sent hides no later one.
 //!
 //! | latency    | 5 cycles, `report_valid` to `push`, 7 after others; 3 cycles, `taking` to |
 //! |            | `taken_valid`                                                             |
@@ -27,7 +32,9 @@
 //!
 //! **The same connection twice.** An operation follows the one before it by 2 cycles or more, and
 //! its entry is written in the third cycle after its address was presented. The entry written last
-//! is therefore taken from its register, older ones from the RAM.
+//! is therefore taken from its register, older ones from the RAM; which it will be is known a cycle
+//! before, so that a cycle has one choice and the difference of two SEG.ACKs, and no compare before
+//! it. The sign is registered; in the next cycle it selects, while the entry is written.
 use crate::common::ram::SdpRam;
 use crate::messages::ConnectionReport;
 use rnic_abi::event_ring;
@@ -50,6 +57,10 @@ pub struct EventEntry {
     pub left: Bits<32>,
     /// Its octets; 0 without one. The window, at most 2^30, holds it.
     pub octets: Bits<30>,
+    /// Acceptable segments have joined; the highest SEG.ACK among them, and its SEG.WND.
+    pub acknowledges: Bit,
+    pub seg_ack: Bits<32>,
+    pub seg_wnd: Bits<16>,
 }
 
 /// A change of an entry.
@@ -65,6 +76,10 @@ struct EventOperation {
     takes: Bit,
     /// Raises the event of a segment in order that stayed alone.
     visits: Bit,
+    /// SEG.ACK and SEG.WND of an acceptable segment.
+    acknowledges: Bit,
+    seg_ack: Bits<32>,
+    seg_wnd: Bits<16>,
 }
 
 /// Entries of all connections.
@@ -103,8 +118,12 @@ pub struct PendingEvents {
     change: DFF<EventOperation>,
     change_octets: DFF<Bits<30>>,
     is_change: DFF<Bit>,
-    // The entry written last.
+    // The entry of `change` is the one written last.
+    forwards: DFF<Bit>,
+    // The entry written last: in the cycle of `writes` still with its old SEG.ACK.
     written: DFF<EventEntry>,
+    // `change` has the higher SEG.ACK, or the first one.
+    advances: DFF<Bit>,
     written_connection: DFF<Bits<10>>,
     writes: DFF<Bit>,
     pushes: DFF<Bit>,
@@ -120,6 +139,8 @@ pub struct PendingEvents {
     span: Signal<Local, Bits<32>>,
     entry: Signal<Local, EventEntry>,
     after: Signal<Local, EventEntry>,
+    advance: Signal<Local, Bits<32>>,
+    stored: Signal<Local, EventEntry>,
     old_reasons: Signal<Local, Bits<9>>,
     new_reasons: Signal<Local, Bits<9>>,
     raises: Signal<Local, Bit>,
@@ -141,7 +162,7 @@ impl Logic for PendingEvents {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; held_report, has_report, held_fpdu, has_fpdu, address, is_address);
-        registers!(clock; is_fetch, change, change_octets, is_change, written);
+        registers!(clock; is_fetch, change, change_octets, is_change, forwards, written, advances);
         registers!(clock; written_connection, writes, pushes, scan, scan_count, scan_mask);
         registers!(clock; scan_due, at_once);
 
@@ -161,12 +182,16 @@ impl Logic for PendingEvents {
         self.chosen.next.left = self.held_report.q.val().left;
         self.chosen.next.right = self.held_report.q.val().right;
         self.chosen.next.begins = self.held_report.q.val().begins;
+        self.chosen.next.acknowledges = self.held_report.q.val().acknowledges;
+        self.chosen.next.seg_ack = self.held_report.q.val().seg_ack;
+        self.chosen.next.seg_wnd = self.held_report.q.val().seg_wnd;
         self.chosen.next.takes = false;
         self.chosen.next.visits = false;
         if self.has_fpdu.q.val() | !self.has_report.q.val() {
             self.chosen.next.reasons = 0.into();
             self.chosen.next.changes = false;
             self.chosen.next.begins = false;
+            self.chosen.next.acknowledges = false;
         }
         self.taking.next = false;
         if self.has_fpdu.q.val() {
@@ -215,11 +240,14 @@ impl Logic for PendingEvents {
         if self.is_fetch.q.val() {
             self.change.d.next = self.address.q.val();
             self.change_octets.d.next = self.span.val().get_bits::<30>(0);
+            // `change` is still the operation before, whose entry is written by then.
+            self.forwards.d.next =
+                self.address.q.val().connection == self.change.q.val().connection;
         }
 
         // The entry changes.
         self.entry.next = self.entries.read_data.val();
-        if self.written_connection.q.val() == self.change.q.val().connection {
+        if self.forwards.q.val() {
             self.entry.next = self.written.q.val();
         }
         self.old_reasons.next = self.entry.val().reasons;
@@ -236,17 +264,31 @@ impl Logic for PendingEvents {
             self.after.next.octets = self.change_octets.q.val();
         }
         if self.change.q.val().takes {
-            self.after.next.reasons = 0.into();
             self.after.next.pending = false;
         }
         if self.change.q.val().begins {
             // What is pending stays so, but will have nothing to report.
-            self.after.next.reasons = 0.into();
             self.after.next.left = 0.into();
             self.after.next.octets = 0.into();
         }
+        if self.change.q.val().takes | self.change.q.val().begins {
+            self.after.next.reasons = 0.into();
+            self.after.next.acknowledges = false;
+        }
+        self.advance.next = self.change.q.val().seg_ack - self.entry.val().seg_ack;
+        self.advances.d.next = self.is_change.q.val()
+            & self.change.q.val().acknowledges
+            & (!self.entry.val().acknowledges | !self.advance.val().get_bit(31));
         self.taken.next = self.entry.val();
         self.taken_valid.next = self.is_change.q.val() & self.change.q.val().takes;
+        // SEG.ACK follows while the entry is written: `change` is the same for two cycles.
+        self.stored.next = self.written.q.val();
+        if self.advances.q.val() {
+            self.stored.next.acknowledges = true;
+            self.stored.next.seg_ack = self.change.q.val().seg_ack;
+            self.stored.next.seg_wnd = self.change.q.val().seg_wnd;
+        }
+        self.written.d.next = self.stored.val();
         self.writes.d.next = self.is_change.q.val();
         self.pushes.d.next = self.is_change.q.val() & self.raises.val() & !self.entry.val().pending;
         if self.is_change.q.val() {
@@ -255,7 +297,7 @@ impl Logic for PendingEvents {
         }
         self.entries.write_enable.next = self.writes.q.val();
         self.entries.write_address.next = self.written_connection.q.val();
-        self.entries.write_data.next = self.written.q.val();
+        self.entries.write_data.next = self.stored.val();
         self.push.next = self.pushes.q.val();
         self.push_connection.next = self.written_connection.q.val();
 
@@ -285,6 +327,8 @@ impl Logic for PendingEvents {
             self.written.d.next.pending = false;
             self.written.d.next.left = 0.into();
             self.written.d.next.octets = 0.into();
+            self.written.d.next.acknowledges = false;
+            self.advances.d.next = false;
         }
     }
 }

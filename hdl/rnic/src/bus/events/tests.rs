@@ -219,6 +219,29 @@ fn a_report_becomes_an_event_in_seventeen_cycles() {
     assert_eq!(cycles, Some(17));
 }
 
+/// Of an event without an acceptable segment the context says what was acknowledged.
+#[test]
+fn an_event_has_the_acknowledgement_that_joined_or_that_of_the_context() {
+    let mut uut = opened::<128, 4>(BASE, 4);
+    let mut world = World::default();
+    for (acknowledges, expected) in [
+        (true, (0xfedc_ba98, 0x0403_1234)),
+        (false, (3 << 20 | 7, 0x0403_beef)),
+    ] {
+        uut.report.next = ConnectionReport {
+            acknowledges,
+            seg_ack: 0xfedc_ba98u64.into(),
+            seg_wnd: 0x1234u64.into(),
+            ..segment(3, abi::NOT_ACCEPTED)
+        };
+        uut.pulse(|uut| &mut uut.report_valid);
+        event_after(&mut uut, &mut world, 100).expect("an event");
+        let words = world.events.last().expect("an event");
+        assert_eq!((words[2], words[3]), expected);
+        uut.ticks(5);
+    }
+}
+
 /// The range goes with the event while it is beyond rcv_nxt and the connection has ranges.
 #[test]
 fn the_range_that_changed_last_is_the_first_sack_block() {
@@ -322,6 +345,9 @@ fn rust_and_verilog_agree() {
                 left: random.wide(),
                 right: random.wide(),
                 begins: random.chance(1, 20),
+                acknowledges: random.chance(1, 2),
+                seg_ack: random.wide(),
+                seg_wnd: random.wide(),
             };
             uut.first_fpdu_valid.next = cycle % 6 == 0 && random.chance(1, 10);
             uut.first_fpdu.next = random.below(9).into();

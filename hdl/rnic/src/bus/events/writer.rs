@@ -1,7 +1,7 @@
 //! Composes events and writes them to the event ring: one TLP each.
 //!
 //! ```text
-//!                      +--> taken (reasons, range) ---+
+//!                      +-> taken (range, ACK) ------+
 //! Idle --(starts)--> Gather                           +--> Range --> Head --> Send --> Settle
 //!  ^                   +--> context, as it is now ----+                                   |
 //!  +-------------------------(no reasons, or another's)-----------------------------------+
@@ -223,8 +223,13 @@ impl<const D: usize, const L: usize> Logic for EventWriter<D, L> {
         self.composed.next.ranges = self.range_count.val();
         self.composed.next.connection = bit_cast::<16, 10>(self.held_connection.q.val());
         self.composed.next.rcv_nxt = self.held_context.q.val().rcv_nxt;
+        // Without an acceptable segment since the last event, those of the context.
         self.composed.next.seg_ack = self.held_context.q.val().seg_ack;
         self.composed.next.seg_wnd = self.held_context.q.val().seg_wnd;
+        if self.entry.q.val().acknowledges {
+            self.composed.next.seg_ack = self.entry.q.val().seg_ack;
+            self.composed.next.seg_wnd = self.entry.q.val().seg_wnd;
+        }
         self.composed.next.duplicates_due = self.held_context.q.val().duplicates_due;
         self.composed.next.duplicates_seen = self.held_context.q.val().duplicates_seen;
         self.composed.next.left = 0.into();

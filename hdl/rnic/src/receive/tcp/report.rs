@@ -113,6 +113,9 @@ impl Logic for SegmentReporter {
         self.held.d.next.left = self.changed.val().left;
         self.held.d.next.right = self.changed.val().right;
         self.held.d.next.begins = self.begins.val();
+        self.held.d.next.acknowledges = self.acknowledges.val() & !self.begins.val();
+        self.held.d.next.seg_ack = self.segment.val().seg_ack;
+        self.held.d.next.seg_wnd = self.segment.val().seg_wnd;
         self.is_valid.d.next =
             (self.decide.val() & self.is_kept.val()) | self.settle.val() | self.begins.val();
         self.report.next = self.held.q.val();

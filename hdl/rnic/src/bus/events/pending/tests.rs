@@ -10,6 +10,19 @@ const IN_ORDER: u32 = event_ring::IN_ORDER;
 struct Known {
     reasons: u32,
     range: Option<(u32, u32)>,
+    /// The highest SEG.ACK since the event before, and its SEG.WND.
+    highest: Option<(u32, u16)>,
+}
+
+impl Known {
+    fn acknowledge(&mut self, ack: u32, wnd: u16) {
+        if self
+            .highest
+            .is_none_or(|(highest, _)| ack.wrapping_sub(highest) as i32 >= 0)
+        {
+            self.highest = Some((ack, wnd));
+        }
+    }
 }
 
 /// What went in and is not yet in the entries, and what must come out.
@@ -26,6 +39,9 @@ struct Model {
     joined: usize,
     dropped: usize,
     delayed: usize,
+    /// Events that report another SEG.ACK than the last one that joined.
+    overtaken: usize,
+    last_ack: BTreeMap<u64, u32>,
     cycle: usize,
     last_report: usize,
     last_fpdu: usize,
@@ -66,9 +82,11 @@ impl Model {
         let taken = uut.taken.val();
         let (left, octets) = (taken.left.to_u32(), taken.octets.to_u32());
         let range = (octets > 0).then_some((left, left.wrapping_add(octets)));
+        let pair = (taken.seg_ack.to_u32(), taken.seg_wnd.to_u32() as u16);
+        let highest = taken.acknowledges.then_some(pair);
         assert_eq!(
-            (taken.reasons.to_u32(), range),
-            (known.reasons, known.range)
+            (taken.reasons.to_u32(), range, highest),
+            (known.reasons, known.range, known.highest)
         );
         self.events += 1;
         self.dropped += usize::from(known.reasons == 0);
@@ -88,6 +106,11 @@ impl Model {
         known.reasons |= reasons;
         if report.changes {
             known.range = Some((report.left.to_u32(), report.right.to_u32()));
+        }
+        if report.acknowledges {
+            let ack = report.seg_ack.to_u32();
+            known.acknowledge(ack, report.seg_wnd.to_u32() as u16);
+            self.last_ack.insert(connection, ack);
         }
         if reasons & !IN_ORDER != 0 || (reasons & IN_ORDER != 0 && (at_once || second)) {
             self.overdue.entry(connection).or_insert(self.cycle);
@@ -111,6 +134,14 @@ fn random_report(random: &mut Random, connections: u64) -> ConnectionReport {
         left,
         right: left + (1 + random.below(100_000)),
         begins,
+        acknowledges: !begins && random.chance(2, 3),
+        // Some that differ by little, some by up to half of sequence space and more.
+        seg_ack: match random.chance(3, 4) {
+            true => (0xffff_fffcu64 + random.below(8)) & 0xffff_ffff,
+            false => random.below(4) << 30,
+        }
+        .into(),
+        seg_wnd: random.below(1 << 16).into(),
     }
 }
 
@@ -156,7 +187,10 @@ fn operate(uut: &PendingEvents, model: &mut Model, at_once: bool) {
         assert!(model.taking.is_none(), "one take at a time");
         let known = model.known.entry(connection).or_default();
         model.taking = Some((*known, model.cycle + 3));
-        known.reasons = 0;
+        let last = model.last_ack.get(&connection).copied();
+        let highest = known.highest.map(|(ack, _)| ack);
+        model.overtaken += usize::from(highest.is_some() && highest != last);
+        (known.reasons, known.highest) = (0, None);
     }
 }
 
@@ -179,6 +213,8 @@ fn an_event_is_pending_once_and_has_all_reasons() {
         assert!(model.events > 500, "{}", model.events);
         assert!(model.joined > 50 || connections > 3, "{}", model.joined);
         assert!(model.dropped > 5 || connections > 3, "{}", model.dropped);
+        let overtaken = model.overtaken;
+        assert!(overtaken > 50 || connections > 3, "{overtaken}");
     }
 }
 
@@ -235,6 +271,71 @@ fn the_second_segment_in_order_raises_an_event_and_a_lone_one_does_later() {
     let mut uut = connected(0);
     report(&mut uut, 7, IN_ORDER);
     assert_eq!(pushed(&mut uut, 10), Some((5, 7)));
+}
+
+fn acknowledgement(ack: u32, wnd: u16) -> ConnectionReport {
+    ConnectionReport {
+        connection: 7u64.into(),
+        reasons: u64::from(event_ring::ACK).into(),
+        acknowledges: true,
+        seg_ack: u64::from(ack).into(),
+        seg_wnd: u64::from(wnd).into(),
+        ..ConnectionReport::default()
+    }
+}
+
+/// RFC 9293 section 3.4: the highest SEG.ACK of those that joined, by the sign of the difference,
+/// with its window; of equal ones the last window. What an event has said does not count any more,
+/// and half of sequence space is behind.
+#[test]
+fn the_highest_acknowledgement_since_the_last_event_is_taken() {
+    type Pair = (u32, u16);
+    let rows: [(&[Pair], Pair); 8] = [
+        (&[(0x3000, 1), (0x2000, 2)], (0x3000, 1)),
+        (&[(0x2000, 2), (0x3000, 1)], (0x3000, 1)),
+        (&[(0x3000, 1), (0x3000, 9), (0x2fff, 4)], (0x3000, 9)),
+        (&[(u32::MAX, 1), (0, 2), (u32::MAX - 1, 3)], (0, 2)),
+        (&[(0x4000_1000, 1), (0x1000, 2)], (0x4000_1000, 1)),
+        (&[(0x1100, 5)], (0x1100, 5)),
+        (&[(0, 1), (0x7fff_ffff, 2)], (0x7fff_ffff, 2)),
+        (&[(0, 1), (0x8000_0000, 2)], (0, 1)),
+    ];
+    let mut uut = connected(0);
+    for (number, (reports, expected)) in rows.into_iter().enumerate() {
+        for &(ack, wnd) in reports {
+            uut.report.next = acknowledgement(ack, wnd);
+            uut.pulse(|uut| &mut uut.report_valid);
+            uut.ticks(4);
+        }
+        uut.ticks(10);
+        uut.take_connection.next = 7u64.into();
+        uut.pulse(|uut| &mut uut.take);
+        uut.ticks(2);
+        assert!(uut.taken_valid.val());
+        let taken = uut.taken.val();
+        let found = (taken.seg_ack.to_u32(), taken.seg_wnd.to_u32() as u16);
+        assert!(taken.acknowledges);
+        assert_eq!(found, expected, "row {number}");
+        uut.ticks(5);
+    }
+    // Of a first FPDU alone there is none; nor of a new connection.
+    uut.report.next = acknowledgement(0x7000_0000, 1);
+    uut.pulse(|uut| &mut uut.report_valid);
+    uut.ticks(4);
+    uut.report.next = ConnectionReport {
+        connection: 7u64.into(),
+        begins: true,
+        ..ConnectionReport::default()
+    };
+    uut.pulse(|uut| &mut uut.report_valid);
+    uut.ticks(4);
+    uut.first_fpdu.next = 7u64.into();
+    uut.pulse(|uut| &mut uut.first_fpdu_valid);
+    uut.ticks(10);
+    uut.pulse(|uut| &mut uut.take);
+    uut.ticks(2);
+    assert!(uut.taken_valid.val() && !uut.taken.val().acknowledges);
+    assert_eq!(uut.taken.val().reasons, u64::from(event_ring::FIRST_FPDU));
 }
 
 #[test]

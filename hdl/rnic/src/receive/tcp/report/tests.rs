@@ -18,6 +18,7 @@ fn rust_and_verilog_agree() {
                 reported += 1;
                 let report = uut.report.val();
                 assert!(!report.begins || (report.reasons == 0u64 && !report.changes));
+                assert!(!report.begins || !report.acknowledges);
             }
             uut.reset.next = random.chance(1, 100);
             uut.connection.next = random.wide();
@@ -29,6 +30,8 @@ fn rust_and_verilog_agree() {
                 seg_seq: random.wide(),
                 payload_octets: random.wide(),
                 flags: random.wide(),
+                seg_ack: random.wide(),
+                seg_wnd: random.wide(),
                 ..SegmentInfo::default()
             };
             uut.is_data.next = random.chance(1, 2);

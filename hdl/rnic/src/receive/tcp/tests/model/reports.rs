@@ -66,16 +66,20 @@ pub struct Report {
     reasons: u32,
     range: Option<(u32, u32)>,
     begins: bool,
+    /// SEG.ACK and SEG.WND, if they count.
+    acknowledged: Option<(u32, u16)>,
 }
 
 impl From<ConnectionReport> for Report {
     fn from(report: ConnectionReport) -> Self {
         let range = (report.left.to_u32(), report.right.to_u32());
+        let acknowledged = (report.seg_ack.to_u32(), report.seg_wnd.to_u32() as u16);
         Self {
             connection: report.connection.to_u64(),
             reasons: report.reasons.to_u32(),
             range: report.changes.then_some(range),
             begins: report.begins,
+            acknowledged: report.acknowledges.then_some(acknowledged),
         }
     }
 }
@@ -88,6 +92,7 @@ impl Model {
             reasons: 0,
             range: None,
             begins: true,
+            acknowledged: None,
         };
         let context = Context::from(&self.streams[index]);
         self.reports.push_back((report, context));
@@ -136,6 +141,7 @@ impl Model {
             reasons,
             range: changed.map(|range| (range.left as u32, range.right as u32)),
             begins: false,
+            acknowledged: kept.then_some((after.ack, after.wnd)),
         };
         self.reports.push_back((report, Context::from(after)));
     }
