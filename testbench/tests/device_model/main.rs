@@ -15,6 +15,7 @@
 //! never does.
 
 mod machine;
+mod posts;
 mod program;
 mod resets;
 mod traffic;
