@@ -133,7 +133,8 @@ fn terminate_segment() -> crate::terminate::Refused {
     crate::terminate::Refused::new(100, &header).expect("14 octets")
 }
 
-/// MPA2-004, MPA2-005: what a Reply names and was not offered ends in a Terminate, the only FPDU.
+/// MPA2-004, MPA2-005, MPA2-009: what a Reply names and was not offered ends in a Terminate, the
+/// only FPDU.
 #[test]
 fn a_reply_that_cannot_be_met_gets_a_terminate() {
     let agreed = with_rtr(Rtr::Write, true);

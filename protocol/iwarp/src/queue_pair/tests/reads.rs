@@ -71,8 +71,8 @@ fn a_send_waits_for_the_read_before_it() {
     );
 }
 
-/// RDMAP-008: responses leave in the order of the Requests, to their sinks, with exactly the octets
-/// asked for; one of size 0 is one segment and checks no source.
+/// RDMAP-008, MPA2-011: responses leave in the order of the Requests, to their sinks, with exactly
+/// the octets asked for; one of size 0 is one segment and checks no source.
 #[test]
 fn responses_follow_the_requests() {
     let octets: Vec<u8> = (0..4000u32).map(|n| ((n * 7) >> 3) as u8).collect();

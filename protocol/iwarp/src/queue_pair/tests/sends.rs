@@ -53,8 +53,8 @@ fn operations_leave_and_complete_in_order() {
     assert_eq!(events(&mut pair), [Event::Established]);
 }
 
-/// MPA2-005, START-014: each kind of RTR leaves before what is posted, and completes nothing; the
-/// responder holds what is posted until it has come.
+/// MPA2-005, MPA2-010, START-014: each kind of RTR leaves before what is posted, and completes
+/// nothing; the responder holds what is posted until it has come.
 #[test]
 fn the_rtr_leaves_first_and_is_not_delivered() {
     for rtr in [Rtr::Fpdu, Rtr::Write, Rtr::Read] {

@@ -202,8 +202,8 @@ fn flags_and_revisions_of_all_values() {
     }
 }
 
-/// START-020, START-033, START-034, MPA2-001: every PD_Length at 20 octets, before any of it has
-/// come: the limits are 65,535, 512, 512 with 4 of them enhanced, and the application's.
+/// START-020, START-033, START-034, MPA2-001, MPA2-007: every PD_Length at 20 octets, before any
+/// of it has come: the limits are 65,535, 512, 512 with 4 of them enhanced, and the application's.
 #[test]
 fn lengths_are_judged_with_the_header() {
     for (revision, flags, application) in [

@@ -48,8 +48,8 @@ fn a_request_is_sent_first() {
     }
 }
 
-/// START-033, START-034: the longest Private Data of each revision; one octet more is refused
-/// before anything is sent. With S, 508 octets are left.
+/// START-033, START-034, MPA2-007: the longest Private Data of each revision; one octet more is
+/// refused before anything is sent. With S, 508 octets are left.
 #[test]
 fn private_data_has_a_longest_length() {
     for (revision, most) in [(0, 65_535), (1, 512), (2, 508)] {
@@ -254,8 +254,8 @@ fn a_close_without_a_reply_allows_a_fallback() {
     }
 }
 
-/// MPA2-003: a Reply of a lower revision goes on in it, if that is allowed; none is above its
-/// Request.
+/// START-044, MPA2-003: a Reply of a lower revision goes on in it, if that is allowed; none is
+/// above its Request.
 #[test]
 fn a_reply_of_a_lower_revision_is_followed() {
     let settings = Settings {
@@ -330,8 +330,8 @@ fn enhanced(a: bool, kinds: u8, ird: u16, ord: u16) -> Vec<u8> {
     reply(0x50, 2, &data)
 }
 
-/// MPA2-004: an initiator lowers its ORD to the responder's IRD, holds no more than the responder's
-/// ORD, and ends the stream of one that reads deeper than offered.
+/// MPA2-004, MPA2-009: an initiator lowers its ORD to the responder's IRD, holds no more than the
+/// responder's ORD, and ends the stream of one that reads deeper than offered.
 #[test]
 fn depths_follow_the_reply() {
     let settings = Settings {
@@ -355,8 +355,8 @@ fn depths_follow_the_reply() {
     }
 }
 
-/// MPA2-005: what each Reply to each offer selects: one that was offered, or a Terminate with 0x07;
-/// flags without A select nothing.
+/// MPA2-005, MPA2-008, MPA2-009: what each Reply to each offer selects: one that was offered, or a
+/// Terminate with 0x07; flags without A select nothing.
 #[test]
 fn an_rtr_is_one_that_was_offered() {
     for offered in 1..8u8 {

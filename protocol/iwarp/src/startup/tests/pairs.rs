@@ -80,8 +80,8 @@ fn all_settings() -> Vec<Settings> {
     all
 }
 
-/// START-022, START-026, START-027, START-028, START-032, MPA2-003, MPA2-004, MPA2-005: whatever
-/// two ends want, they agree on the same, or both know that they do not.
+/// START-022, START-026, START-027, START-028, START-032, START-044, MPA2-003, MPA2-004, MPA2-005:
+/// whatever two ends want, they agree on the same, or both know that they do not.
 #[test]
 fn two_ends_agree_on_the_same_or_not_at_all() {
     let all = all_settings();

@@ -1,8 +1,8 @@
 //! The responder's rules.
 use super::*;
 
-/// START-007, START-009, START-040: nothing before the Request; the Reply is handed over with what
-/// it agrees on, before it is sent.
+/// START-007, START-009, START-040, START-045: nothing before the Request; the Reply is handed
+/// over with what it agrees on, before it is sent.
 #[test]
 fn a_request_is_answered_when_the_ulp_accepts() {
     let mut end = responder(Settings::default());
@@ -100,8 +100,8 @@ fn octets_before_the_reply_are_refused() {
     }
 }
 
-/// START-020, START-034: a Reply's Private Data has the length of its own revision; one octet more
-/// is refused, and the Request can still be answered.
+/// START-020, START-034, MPA2-007: a Reply's Private Data has the length of its own revision; one
+/// octet more is refused, and the Request can still be answered.
 #[test]
 fn a_reply_has_a_longest_private_data() {
     for (octets, most) in [
@@ -117,8 +117,8 @@ fn a_reply_has_a_longest_private_data() {
     }
 }
 
-/// MPA2-003, START-031, START-032: a Request above this end's revision is answered in it, without
-/// S, or TCP is closed; a lower one is answered in its own, or refused.
+/// MPA2-003, START-031, START-032, START-044: a Request above this end's revision is answered in
+/// it, without S, or TCP is closed; a lower one is answered in its own, or refused.
 #[test]
 fn the_revision_is_the_requests_or_a_lower_one() {
     let settings = |revision_min, revision, answer_newer| Settings {
@@ -212,8 +212,8 @@ fn depths_are_answered() {
     }
 }
 
-/// MPA2-005: of all offers to all settings one kind is selected, and A echoed; B, C and D without A
-/// are ignored; without a common kind the Request can be rejected and not accepted.
+/// MPA2-005, MPA2-008: of all offers to all settings one kind is selected, and A echoed; B, C and
+/// D without A are ignored; without a common kind the Request can be rejected and not accepted.
 #[test]
 fn one_rtr_is_selected() {
     let kinds = |set: u8| RtrKinds {
