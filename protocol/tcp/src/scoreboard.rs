@@ -1,0 +1,395 @@
+//! What is in flight, record by record (RFC 6675), so that what is sent again has the bounds it had.
+//!
+//! ```text
+//!  entries   | acknowledged | flying | sacked | lost | sacked | flying |
+//!            ^ SND.UNA                 `--------ranges--------'        ^ SND.NXT
+//! ```
+//!
+//! An entry is one segment. It is *flying* until it is acknowledged, sacked or judged lost, and
+//! again once it has been sent again; the octets that fly are the RFC's pipe. SACK blocks count for
+//! entries that they cover whole: a receiver that reports runs of octets, as RFC 2018 section 4 has
+//! it, leaves none of them out, and blocks of single octets cost no memory. Memory: an entry for
+//! each segment in flight, and at most half as many ranges.
+use crate::segment::Piece;
+use crate::seq::SeqNumber;
+use std::collections::VecDeque;
+
+/// SACKed runs above an octet that make it lost (DupThresh of RFC 6675 section 2).
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// A segment that was sent and is not acknowledged.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its first octet.
+    pub seq: SeqNumber,
+    /// Its octets; none in a FIN.
+    pub piece: Option<Piece>,
+    /// The piece is the last of its record.
+    pub is_last: bool,
+    /// How often it was sent, up to 255.
+    pub transmissions: u8,
+    sent_us: u64,
+    /// SND.NXT when it was last sent: what is later than that was sent after it.
+    sent_before: SeqNumber,
+    state: State,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum State {
+    Flying,
+    Sacked,
+    Lost,
+}
+
+impl Entry {
+    /// Octets of payload.
+    pub fn octets(&self) -> u32 {
+        self.piece.map_or(0, |piece| piece.octets)
+    }
+
+    /// The number after its last octet, or after its FIN.
+    pub fn end(&self) -> SeqNumber {
+        self.seq + self.piece.map_or(1, |piece| piece.octets)
+    }
+}
+
+/// What an acknowledgement brought.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Octets that had not been acknowledged or sacked before.
+    pub octets: u64,
+    /// When the latest segment among them was sent that was sent once (Karn's algorithm).
+    pub sent_us: Option<u64>,
+}
+
+impl Progress {
+    fn add(&mut self, entry: &Entry) {
+        self.octets += u64::from(entry.octets());
+        if entry.transmissions == 1 {
+            self.sent_us = self.sent_us.max(Some(entry.sent_us));
+        }
+    }
+}
+
+/// The segments in flight.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    entries: VecDeque<Entry>,
+    /// Sacked runs, in order, apart from each other.
+    ranges: Vec<(SeqNumber, SeqNumber)>,
+    flying_octets: u64,
+    flying: u32,
+    lost: u32,
+    /// No entry before this one is lost.
+    lost_from: SeqNumber,
+    /// Entries before this one have been judged by what was sacked above them.
+    judged: SeqNumber,
+}
+
+impl Scoreboard {
+    /// Empty; the first entry will be at `seq`.
+    pub fn new(seq: SeqNumber) -> Self {
+        Self {
+            entries: VecDeque::new(),
+            ranges: Vec::new(),
+            flying_octets: 0,
+            flying: 0,
+            lost: 0,
+            lost_from: seq,
+            judged: seq,
+        }
+    }
+
+    /// Segments in flight.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Nothing is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Octets that are believed to be in the network (RFC 6675, SetPipe).
+    pub fn flying_octets(&self) -> u64 {
+        self.flying_octets
+    }
+
+    /// No segment is believed to be in the network.
+    pub fn is_grounded(&self) -> bool {
+        self.flying == 0
+    }
+
+    /// Some segment is judged lost and has not been sent again.
+    pub fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    /// The first segment.
+    pub fn head(&self) -> Option<&Entry> {
+        self.entries.front()
+    }
+
+    /// A segment is sent for the first time.
+    pub fn push(&mut self, seq: SeqNumber, piece: Option<Piece>, is_last: bool, now_us: u64) {
+        let mut entry = Entry {
+            seq,
+            piece,
+            is_last,
+            transmissions: 1,
+            sent_us: now_us,
+            sent_before: seq,
+            state: State::Flying,
+        };
+        entry.sent_before = entry.end();
+        self.flying += 1;
+        self.flying_octets += u64::from(entry.octets());
+        self.entries.push_back(entry);
+    }
+
+    fn ground(&mut self, octets: u32) {
+        self.flying -= 1;
+        self.flying_octets -= u64::from(octets);
+    }
+
+    /// Remove what `ack` acknowledges. `done` gets each entry that has gone. An entry that is only
+    /// acknowledged in part stays whole: it keeps its bounds.
+    pub fn acknowledge(&mut self, ack: SeqNumber, mut done: impl FnMut(&Entry)) -> Progress {
+        let mut progress = Progress::default();
+        while let Some(entry) = self.entries.front().copied() {
+            if entry.end().is_after(ack) {
+                break;
+            }
+            match entry.state {
+                State::Flying => self.ground(entry.octets()),
+                State::Lost => self.lost -= 1,
+                State::Sacked => {}
+            }
+            if entry.state != State::Sacked {
+                progress.add(&entry);
+            }
+            done(&entry);
+            self.entries.pop_front();
+        }
+        let first = self.entries.front().map_or(ack, |entry| entry.seq);
+        let gone = self
+            .ranges
+            .partition_point(|range| !range.1.is_after(first));
+        self.ranges.drain(..gone);
+        if let Some(range) = self.ranges.first_mut() {
+            range.0 = range.0.later(first);
+        }
+        self.lost_from = self.lost_from.later(first);
+        self.judged = self.judged.later(first);
+        progress
+    }
+
+    /// Take a SACK block (RFC 6675, Update). Blocks of what is not in flight change nothing: those
+    /// below SND.UNA report duplicates (RFC 2883), others were never sent.
+    pub fn sack(&mut self, left: SeqNumber, right: SeqNumber) -> Progress {
+        let mut progress = Progress::default();
+        let (Some(first), Some(last)) = (self.entries.front(), self.entries.back()) else {
+            return progress;
+        };
+        if left.is_before(first.seq) || right.is_after(last.end()) || !left.is_before(right) {
+            return progress;
+        }
+        // The entries that lie in the block whole.
+        let begin = self
+            .entries
+            .partition_point(|entry| entry.seq.is_before(left));
+        let end = self
+            .entries
+            .partition_point(|entry| !entry.end().is_after(right));
+        if begin >= end {
+            return progress;
+        }
+        let (left, right) = (self.entries[begin].seq, self.entries[end - 1].end());
+        let first = self.ranges.partition_point(|range| range.1.is_before(left));
+        let (mut after, mut from, mut merged) = (first, left, (left, right));
+        while let Some(&range) = self.ranges.get(after) {
+            if range.0.is_after(right) {
+                break;
+            }
+            self.mark_sacked(from, range.0, &mut progress);
+            from = from.later(range.1);
+            merged = (merged.0.earlier(range.0), merged.1.later(range.1));
+            after += 1;
+        }
+        self.mark_sacked(from, right, &mut progress);
+        self.ranges.splice(first..after, [merged]);
+        progress
+    }
+
+    fn mark_sacked(&mut self, from: SeqNumber, to: SeqNumber, progress: &mut Progress) {
+        let begin = self
+            .entries
+            .partition_point(|entry| entry.seq.is_before(from));
+        for index in begin..self.entries.len() {
+            let entry = &mut self.entries[index];
+            if entry.end().is_after(to) {
+                break;
+            }
+            let (before, octets) = (entry.state, entry.octets());
+            entry.state = State::Sacked;
+            match before {
+                State::Flying => self.ground(octets),
+                State::Lost => self.lost -= 1,
+                State::Sacked => continue,
+            }
+            progress.add(&self.entries[index]);
+        }
+    }
+
+    /// Enough was sacked beyond `seq` to judge lost what was sent before it (RFC 6675, IsLost).
+    fn is_passed(&self, seq: SeqNumber, emss_octets: u32) -> bool {
+        let (mut runs, mut octets) = (0, 0);
+        for range in self.ranges.iter().rev() {
+            let beyond = range.1.octets_since(range.0.later(seq));
+            if beyond == 0 {
+                return false;
+            }
+            runs += 1;
+            octets += beyond;
+            if runs >= DUPLICATE_THRESHOLD || octets > (DUPLICATE_THRESHOLD - 1) * emss_octets {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Judge what has been passed by enough sacked octets. An entry is judged once by this; the
+    /// first one also after it was sent again, by what was sent after that. Returns whether that
+    /// happened: a retransmission was lost.
+    pub fn judge(&mut self, emss_octets: u32) -> bool {
+        let begin = self
+            .entries
+            .partition_point(|entry| entry.seq.is_before(self.judged));
+        for index in begin..self.entries.len() {
+            let (end, state) = (self.entries[index].end(), self.entries[index].state);
+            if state == State::Flying {
+                if !self.is_passed(end, emss_octets) {
+                    break;
+                }
+                self.lose(index);
+            } else if self.ranges.last().is_none_or(|range| end.is_after(range.1)) {
+                break;
+            }
+            self.judged = end;
+        }
+        let Some(head) = self.entries.front() else {
+            return false;
+        };
+        let again = head.state == State::Flying
+            && head.transmissions > 1
+            && self.is_passed(head.sent_before, emss_octets);
+        if again {
+            self.lose(0);
+        }
+        again
+    }
+
+    /// An entry that flies is lost.
+    fn lose(&mut self, index: usize) {
+        let entry = &mut self.entries[index];
+        entry.state = State::Lost;
+        let (seq, octets) = (entry.seq, entry.octets());
+        self.ground(octets);
+        self.lost += 1;
+        self.lost_from = self.lost_from.earlier(seq);
+    }
+
+    /// The first segment is lost; by duplicate ACKs, whose sender does not say what it has.
+    pub fn lose_head(&mut self) {
+        let Some(head) = self.entries.front() else {
+            return;
+        };
+        self.judged = self.judged.later(head.end());
+        if head.state == State::Flying {
+            self.lose(0);
+        }
+    }
+
+    /// The timer expired: everything is lost, also what was sacked, since the receiver may have
+    /// given that up (RFC 2018 section 8).
+    pub fn lose_all(&mut self) {
+        for entry in &mut self.entries {
+            entry.state = State::Lost;
+        }
+        self.ranges.clear();
+        (self.flying, self.flying_octets) = (0, 0);
+        self.lost = self.entries.len() as u32;
+        if let (Some(head), Some(last)) = (self.entries.front(), self.entries.back()) {
+            self.lost_from = head.seq;
+            self.judged = last.end();
+        }
+    }
+
+    /// Where the first lost entry is.
+    pub fn first_lost(&mut self) -> Option<usize> {
+        if self.lost == 0 {
+            return None;
+        }
+        let begin = self
+            .entries
+            .partition_point(|entry| entry.seq.is_before(self.lost_from));
+        let mut from = begin..self.entries.len();
+        let found = from.find(|&index| self.entries[index].state == State::Lost)?;
+        self.lost_from = self.entries[found].seq;
+        Some(found)
+    }
+
+    /// An entry; `None` beyond the last.
+    pub fn entry(&self, index: usize) -> Option<&Entry> {
+        self.entries.get(index)
+    }
+
+    /// Cut the piece of an entry in two for good, `octets` in the first; both keep their state.
+    pub fn split(&mut self, index: usize, octets: u32) {
+        let Some(entry) = self.entries.get_mut(index) else {
+            return;
+        };
+        let Some(piece) = entry
+            .piece
+            .filter(|piece| (1..piece.octets).contains(&octets))
+        else {
+            return;
+        };
+        let mut rest = *entry;
+        entry.piece = Some(Piece { octets, ..piece });
+        entry.is_last = false;
+        rest.seq += octets;
+        rest.piece = Some(Piece {
+            offset_octets: piece.offset_octets + octets,
+            octets: piece.octets - octets,
+            ..piece
+        });
+        match rest.state {
+            State::Flying => self.flying += 1,
+            State::Lost => self.lost += 1,
+            State::Sacked => {}
+        }
+        self.entries.insert(index + 1, rest);
+    }
+
+    /// A lost entry is sent again.
+    pub fn resend(&mut self, index: usize, next: SeqNumber, now_us: u64) {
+        let Some(entry) = self.entries.get_mut(index) else {
+            return;
+        };
+        if entry.state != State::Lost {
+            return;
+        }
+        entry.state = State::Flying;
+        entry.transmissions = entry.transmissions.saturating_add(1);
+        entry.sent_us = now_us;
+        entry.sent_before = next;
+        let octets = entry.octets();
+        self.lost -= 1;
+        self.flying += 1;
+        self.flying_octets += u64::from(octets);
+    }
+}
+
+#[cfg(test)]
+mod tests;
