@@ -54,12 +54,6 @@ pub enum Lost {
         /// Sequence number after the last octet.
         end: SeqNumber,
     },
-    /// Octets arrived after the application had closed and let go (RFC 9293 section 3.6.1).
-    #[error("octets from {seq} on arrived with nobody to read them")]
-    NobodyReads {
-        /// The first of them.
-        seq: SeqNumber,
-    },
 }
 
 /// Why a record was not taken.
@@ -77,6 +71,9 @@ pub enum PushError {
         /// Octets of the record.
         octets: u32,
     },
+    /// The handshake is not over.
+    #[error("the connection is not established yet")]
+    NotConnected,
     /// The sending side has been closed, or the connection has ended.
     #[error("the connection does not send any more")]
     Closed,

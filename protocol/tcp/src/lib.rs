@@ -1,18 +1,26 @@
 //! A TCP connection (to be continued).
 #![deny(missing_docs)]
 mod seq;
-mod options;
+pub mod options;
 mod segment;
-mod congestion;
-mod settings;
+pub mod congestion;
+pub mod settings;
 mod error;
-mod rto; mod sender;
+mod rto;
+mod ranges;
 mod scoreboard;
-pub use congestion::*;
-pub use error::*;
+mod sender;
+pub mod handover;
+mod receiver;
+mod time_wait;
+mod output;
+mod connection;
+pub use congestion::Algorithm;
+pub use connection::{Connection, Snapshot};
+pub use error::{HandoverError, Lost, PushError};
 pub use options::*;
-pub use rto::*;
-pub use scoreboard::*;
+pub use output::{Event, Output, ReceivedCounts, State, Statistics};
 pub use segment::*;
+pub use sender::{Record, SenderCounts};
 pub use seq::SeqNumber;
-pub use settings::*;
+pub use settings::{OutOfRange, Settings, TimeOut, TimeOuts};

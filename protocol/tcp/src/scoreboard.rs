@@ -125,11 +125,6 @@ impl Scoreboard {
         self.lost > 0
     }
 
-    /// The first segment.
-    pub fn head(&self) -> Option<&Entry> {
-        self.entries.front()
-    }
-
     /// A segment is sent for the first time.
     pub fn push(&mut self, seq: SeqNumber, piece: Option<Piece>, is_last: bool, now_us: u64) {
         let mut entry = Entry {

@@ -174,7 +174,7 @@ fn a_segment_acknowledged_in_part_keeps_its_bounds() {
     assert_eq!(board.first_lost(), Some(0));
     board.resend(0, SeqNumber(200), 5);
     assert_eq!(
-        board.head().map(|head| (head.seq, head.octets())),
+        board.entries.front().map(|head| (head.seq, head.octets())),
         Some((SeqNumber(0), 100))
     );
     let mut gone = 0;
@@ -276,7 +276,7 @@ fn random_histories_agree_with_a_walk() {
                     una += random.random_range(0..=flight.min(3 * EMSS));
                     board.acknowledge(una, |_| {});
                     // What is acknowledged ends with a segment, or SACK blocks would be below it.
-                    una = board.head().map_or(next, |head| head.seq);
+                    una = board.entries.front().map_or(next, |head| head.seq);
                 }
                 8 if random.random_ratio(1, 20) => board.lose_all(),
                 _ => {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! With SACK this is RFC 6675, without it NewReno (RFC 6582) with limited transmit (RFC 3042).
-use super::{Fin, Limit, Recovery, Sender};
+use super::{Limit, Recovery, Sender};
 use crate::options::SackBlocks;
 use crate::scoreboard::Progress;
 use crate::seq::SeqNumber;
@@ -85,8 +85,8 @@ impl Sender {
             // RFC 6675 counts ACKs with news in their blocks, RFC 5681 those without any news.
             let repeated = !self.scoreboard.is_empty() && same_window;
             match self.sack {
-                true if sacked => self.on_duplicate(1, now_us),
-                false if repeated => self.on_duplicate(report.duplicates, now_us),
+                true if sacked => self.on_duplicate(1),
+                false if repeated => self.on_duplicate(report.duplicates),
                 _ => {}
             }
         } else {
@@ -130,7 +130,7 @@ impl Sender {
         self.rto.end_back_off();
         // RFC 6298 (5.2) and (5.3).
         self.timer_us = None;
-        if !self.scoreboard.is_grounded() {
+        if !self.scoreboard.is_empty() {
             self.start_timer(now_us);
         }
         match self.recovery {
@@ -142,7 +142,8 @@ impl Sender {
             }
             Recovery::Fast { .. } => {
                 if !self.sack {
-                    self.congestion.end_recovery(self.scoreboard.flying_octets());
+                    self.congestion
+                        .end_recovery(self.scoreboard.flying_octets());
                 }
                 self.end_recovery();
                 return;
@@ -174,7 +175,7 @@ impl Sender {
     }
 
     /// `count` duplicate ACKs.
-    fn on_duplicate(&mut self, count: u32, now_us: u64) {
+    fn on_duplicate(&mut self, count: u32) {
         self.counts.duplicate_acks += u64::from(count);
         self.duplicate_acks = self.duplicate_acks.saturating_add(count);
         let emss = u64::from(self.emss_octets);
@@ -199,9 +200,6 @@ impl Sender {
                 self.inflation_octets = widened.min(most.max(self.inflation_octets));
             }
             _ => {}
-        }
-        if self.timer_us.is_none() && !self.scoreboard.is_grounded() {
-            self.start_timer(now_us);
         }
     }
 
@@ -229,13 +227,5 @@ impl Sender {
         self.recover = self.nxt;
         self.force = true;
         self.counts.fast_recoveries += 1;
-    }
-
-    /// The number of the FIN, once it is sent.
-    pub fn fin_sent(&self) -> Option<SeqNumber> {
-        match self.fin {
-            Fin::Sent(seq) => Some(seq),
-            Fin::No | Fin::Wanted => None,
-        }
     }
 }

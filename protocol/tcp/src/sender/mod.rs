@@ -318,6 +318,7 @@ impl Sender {
     /// What is to be sent next. `None` until something arrives or a deadline passes.
     pub fn next(&mut self, now_us: u64) -> Option<Emission> {
         if self.blocked {
+            self.limit = Limit::Application;
             return None;
         }
         let emission = match self.scoreboard.first_lost() {
@@ -347,6 +348,7 @@ impl Sender {
             if octets < entry.octets() {
                 // Twice the segments that may be in flight: the bound of the head of this file.
                 if self.scoreboard.len() >= 2 * self.records_max {
+                    self.limit = Limit::Application;
                     return None;
                 }
                 self.scoreboard.split(index, octets);
@@ -376,6 +378,7 @@ impl Sender {
             return self.first_fin(now_us);
         };
         if self.scoreboard.len() >= self.records_max {
+            self.limit = Limit::Application;
             return None;
         }
         if self.scoreboard.is_empty() && now_us.saturating_sub(self.last_sent_us) > self.rto_us() {

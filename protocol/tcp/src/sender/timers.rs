@@ -69,11 +69,16 @@ impl Sender {
     /// that opens it: ask (RFC 9293 section 3.8.6.1). A probe has no payload, which would have other
     /// bounds than a record.
     pub(super) fn probe(&mut self, now_us: u64) -> Option<Emission> {
-        let waits = self.limit == Limit::Window && self.scoreboard.is_grounded();
-        if !waits {
+        let is_stuck = self.scoreboard.is_empty()
+            || (self.scoreboard.is_grounded() && self.scoreboard.has_lost());
+        if self.limit != Limit::Window || !is_stuck {
             (self.persist_us, self.probe_due) = (None, false);
+            if !self.scoreboard.is_empty() {
+                self.start_timer(now_us);
+            }
             return None;
         }
+        self.timer_us = None;
         if self.persist_us.is_none() {
             if self.scoreboard.is_empty() && !self.probe_due {
                 self.progress_us = now_us;

@@ -1,0 +1,119 @@
+//! A device as a receiver: what it accepts, and the event it composes. In order, ranges beyond gaps,
+//! duplicates; joined until the event is taken.
+use crate::link::Wire;
+use rnic_tcp::{handover::Handover, SeqNumber, Snapshot};
+use std::collections::BTreeMap;
+
+pub struct Device {
+    snapshot: Snapshot,
+    window: u32,
+    /// Octets beyond RCV.NXT by number.
+    early: BTreeMap<u32, u8>,
+    in_order: Vec<u8>,
+    pending: bool,
+    fin: Option<SeqNumber>,
+    snd_nxt_seen: bool,
+}
+
+impl Device {
+    pub fn new(handover: &Handover) -> Self {
+        Self {
+            snapshot: Snapshot {
+                rcv_nxt: handover.rcv_nxt,
+                seg_ack: handover.snd_una,
+                seg_wnd: handover.seg_wnd,
+                ..Snapshot::default()
+            },
+            window: handover.window_octets,
+            early: BTreeMap::new(),
+            in_order: Vec::new(),
+            pending: false,
+            fin: None,
+            snd_nxt_seen: false,
+        }
+    }
+
+    /// Takes a frame; true if it goes to the host as well.
+    pub fn on_frame(&mut self, wire: &Wire) -> bool {
+        let head = &wire.head;
+        let snapshot = &mut self.snapshot;
+        if head.flags.syn || head.flags.rst || (head.flags.fin && wire.payload.is_empty()) {
+            return true;
+        }
+        self.pending = true;
+        let length = wire.payload.len() as u32;
+        let offset = head.seq.distance_from(snapshot.rcv_nxt);
+        if length == 0 && !(0..self.window as i32).contains(&offset) {
+            snapshot.answer_now = true;
+            return false;
+        }
+        self.on_ack(wire);
+        if length == 0 {
+            return !head.options.sack.is_empty();
+        }
+        if head.flags.fin {
+            self.fin = Some(head.seq + length);
+        }
+        self.on_octets(wire);
+        false
+    }
+
+    fn on_ack(&mut self, wire: &Wire) {
+        let (head, snapshot) = (&wire.head, &mut self.snapshot);
+        let same = head.ack == snapshot.seg_ack && head.window == snapshot.seg_wnd;
+        if same && wire.payload.is_empty() {
+            snapshot.duplicate_acks = snapshot.duplicate_acks.wrapping_add(1);
+        }
+        if !self.snd_nxt_seen || !head.ack.is_before(snapshot.seg_ack) {
+            (snapshot.seg_ack, snapshot.seg_wnd) = (head.ack, head.window);
+            self.snd_nxt_seen = true;
+        }
+    }
+
+    fn on_octets(&mut self, wire: &Wire) {
+        let snapshot = &mut self.snapshot;
+        let (before, had_ranges) = (snapshot.rcv_nxt, !self.early.is_empty());
+        let mut kept = 0;
+        for (index, &octet) in wire.payload.iter().enumerate() {
+            let seq = wire.head.seq + index as u32;
+            let offset = seq.distance_from(before);
+            if (0..self.window as i32).contains(&offset) && !self.early.contains_key(&seq.0) {
+                self.early.insert(seq.0, octet);
+                kept += 1;
+            }
+        }
+        while let Some(octet) = self.early.remove(&snapshot.rcv_nxt.0) {
+            self.in_order.push(octet);
+            snapshot.rcv_nxt += 1;
+        }
+        if snapshot.rcv_nxt == before {
+            snapshot.answers = snapshot.answers.wrapping_add(1);
+        } else if had_ranges {
+            snapshot.answer_now = true;
+        }
+        if kept == 0 || snapshot.rcv_nxt != before {
+            return;
+        }
+        let (mut left, mut right) = (wire.head.seq, wire.head.seq);
+        while self.early.contains_key(&(left - 1).0) {
+            left = left - 1;
+        }
+        while self.early.contains_key(&right.0) {
+            right += 1;
+        }
+        snapshot.range = Some((left, right));
+    }
+
+    /// The event that is due, with the octets that came in order.
+    pub fn event(&mut self) -> Option<(Snapshot, Vec<u8>)> {
+        if !std::mem::take(&mut self.pending) {
+            return None;
+        }
+        let mut snapshot = self.snapshot;
+        snapshot.fin = self.fin;
+        self.snapshot.answer_now = false;
+        let rcv_nxt = self.snapshot.rcv_nxt;
+        snapshot.range = snapshot.range.filter(|range| range.0.is_after(rcv_nxt));
+        Some((snapshot, std::mem::take(&mut self.in_order)))
+    }
+}

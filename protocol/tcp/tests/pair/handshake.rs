@@ -1,0 +1,72 @@
+//! SYN in both roles.
+use super::*;
+use rnic_tcp::{Event, Lost, State};
+
+/// RFC 9293 section 3.5, figure 6.
+#[test]
+fn three_segments_connect() {
+    let mut pair = Pair::plain();
+    pair.drive();
+    assert!(pair.both_are(State::Established));
+    for side in [CLIENT, SERVER] {
+        assert_eq!(pair.ends[side].events, [Event::Connected]);
+    }
+    assert_eq!(pair.segments, 3);
+    assert_eq!(pair.ends[CLIENT].tcp().statistics().srtt_us, Some(100));
+}
+
+/// RFC 9293 section 3.5, figure 8: simultaneous open is supported.
+#[test]
+fn two_syns_that_cross_connect() {
+    let mut pair = Pair::plain();
+    pair.open_both();
+    pair.drive();
+    assert!(pair.both_are(State::Established));
+    pair.ends[CLIENT].send([100]);
+    pair.ends[SERVER].send([100]);
+    pair.transfer();
+}
+
+/// Each of the first segments lost in turn, alone and with its first retransmission.
+#[test]
+fn lost_handshakes_are_repaired_by_the_timer() {
+    for both in [false, true] {
+        for lost in 0..4 {
+            for again in [false, true] {
+                let mut pair = Pair::plain();
+                let mut count = 0;
+                pair = Pair::new([Default::default(); 2], Path::default(), 1);
+                pair.link.script = Box::new(move |_, _| {
+                    count += 1;
+                    let is_lost = count == lost + 1 || (again && count == lost + 2);
+                    if is_lost {
+                        Action::Drop
+                    } else {
+                        Action::Pass
+                    }
+                });
+                if both {
+                    pair.open_both();
+                }
+                pair.ends[CLIENT].send([10]);
+                pair.ends[SERVER].send([20]);
+                pair.transfer();
+                assert!(pair.both_are(State::Established));
+            }
+        }
+    }
+}
+
+/// RFC 9293, MUST-23 and RFC 6298 section 2: 1 s, doubled, and an end of its own.
+#[test]
+fn a_syn_without_answer_ends_after_three_minutes() {
+    let mut pair = Pair::plain();
+    pair.link.script = Box::new(|_, _| Action::Drop);
+    let mut sent = Vec::new();
+    pair.drive_until(|pair| {
+        sent.push(pair.now_us);
+        false
+    });
+    assert!(pair.happened(CLIENT, Event::Lost(Lost::SynTimeOut)));
+    assert_eq!(pair.now_us, 180_001_000);
+}
