@@ -91,10 +91,13 @@ impl Ranges {
         });
     }
 
-    /// As SACK blocks.
-    pub fn blocks(&self) -> SackBlocks {
+    /// As SACK blocks. Of several ACKs that leave together each names first what another segment has
+    /// brought: the range that was the latest `newer` ranges ago, or the oldest.
+    pub fn blocks(&self, newer: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        for &(left, right) in self.as_slice() {
+        let ranges = self.as_slice();
+        let (latest, before) = ranges.split_at(newer.min(ranges.len().saturating_sub(1)));
+        for &(left, right) in before.iter().chain(latest) {
             blocks.push(left, right);
         }
         blocks
@@ -163,6 +166,23 @@ mod tests {
         assert_eq!(edges(&found), [(50, 60)]);
         assert_eq!(found.advance(SeqNumber(55)), SeqNumber(60));
         assert!(found.is_empty());
+    }
+
+    /// RFC 2018 section 4: each of several ACKs begins with the block of its own segment.
+    #[test]
+    fn several_acks_name_all_ranges() {
+        let list: Vec<_> = (0..7).map(|index| (10 * index, 10 * index + 5)).collect();
+        let found = ranges(&list);
+        let firsts = |newer| {
+            let blocks = found.blocks(newer);
+            let lefts: Vec<_> = blocks.as_slice().iter().map(|block| block.0 .0).collect();
+            lefts
+        };
+        assert_eq!(firsts(0), [60, 50, 40, 30]);
+        assert_eq!(firsts(2), [40, 30, 20, 10]);
+        assert_eq!(firsts(6), [0, 60, 50, 40]);
+        assert_eq!(firsts(100), [0, 60, 50, 40]);
+        assert!(Ranges::default().blocks(3).is_empty());
     }
 
     #[test]

@@ -203,6 +203,9 @@ impl Receiver {
 
     /// Octets that can be read.
     pub fn readable_octets(&self) -> usize {
+        if self.is_handed_over() {
+            return 0;
+        }
         self.next.octets_since(self.read) as usize
     }
 

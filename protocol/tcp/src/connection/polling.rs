@@ -78,11 +78,12 @@ impl Connection {
 
     fn pure_ack(&mut self) -> Option<Outgoing> {
         let seq = self.sender.as_ref()?.nxt();
+        let newer = self.schedule.owed().saturating_sub(1) as usize;
         let mut head = self.head(seq, Flags::default())?;
         if self.settings.sack && self.handshake.peer.is_some_and(|peer| peer.sack) {
             let ranges = self.receiver.as_ref()?.ranges();
             head.options = Options {
-                sack: ranges.blocks(),
+                sack: ranges.blocks(newer),
                 ..Options::default()
             };
         }

@@ -2,13 +2,13 @@
 //! duplicates; joined until the event is taken.
 use crate::link::Wire;
 use rnic_tcp::{handover::Handover, SeqNumber, Snapshot};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 pub struct Device {
     snapshot: Snapshot,
     window: u32,
-    /// Octets beyond RCV.NXT by number.
-    early: BTreeMap<u32, u8>,
+    /// Octets from RCV.NXT on, where they are here; the first is missing.
+    early: VecDeque<Option<u8>>,
     in_order: Vec<u8>,
     pending: bool,
     fin: Option<SeqNumber>,
@@ -25,7 +25,7 @@ impl Device {
                 ..Snapshot::default()
             },
             window: handover.window_octets,
-            early: BTreeMap::new(),
+            early: VecDeque::new(),
             in_order: Vec::new(),
             pending: false,
             fin: None,
@@ -73,18 +73,23 @@ impl Device {
     fn on_octets(&mut self, wire: &Wire) {
         let snapshot = &mut self.snapshot;
         let (before, had_ranges) = (snapshot.rcv_nxt, !self.early.is_empty());
+        let offset = wire.head.seq.distance_from(before);
         let mut kept = 0;
-        for (index, &octet) in wire.payload.iter().enumerate() {
-            let seq = wire.head.seq + index as u32;
-            let offset = seq.distance_from(before);
-            if (0..self.window as i32).contains(&offset) && !self.early.contains_key(&seq.0) {
-                self.early.insert(seq.0, octet);
-                kept += 1;
+        for (at, &octet) in (i64::from(offset)..).zip(&wire.payload) {
+            if !(0..i64::from(self.window)).contains(&at) {
+                continue;
             }
+            let at = at as usize;
+            if self.early.len() <= at {
+                self.early.resize(at + 1, None);
+            }
+            kept += u32::from(self.early[at].is_none());
+            self.early[at].get_or_insert(octet);
         }
-        while let Some(octet) = self.early.remove(&snapshot.rcv_nxt.0) {
-            self.in_order.push(octet);
+        while let Some(Some(octet)) = self.early.front() {
+            self.in_order.push(*octet);
             snapshot.rcv_nxt += 1;
+            self.early.pop_front();
         }
         if snapshot.rcv_nxt == before {
             snapshot.answers = snapshot.answers.wrapping_add(1);
@@ -94,14 +99,15 @@ impl Device {
         if kept == 0 || snapshot.rcv_nxt != before {
             return;
         }
-        let (mut left, mut right) = (wire.head.seq, wire.head.seq);
-        while self.early.contains_key(&(left - 1).0) {
-            left = left - 1;
-        }
-        while self.early.contains_key(&right.0) {
-            right += 1;
-        }
-        snapshot.range = Some((left, right));
+        let offset = offset as usize;
+        let left = (0..offset).rev().take_while(|&at| self.early[at].is_some());
+        let right = self
+            .early
+            .iter()
+            .skip(offset)
+            .take_while(|octet| octet.is_some());
+        let (left, right) = (left.count() as u32, right.count() as u32);
+        snapshot.range = Some((wire.head.seq - left, wire.head.seq + right));
     }
 
     /// The event that is due, with the octets that came in order.

@@ -4,6 +4,9 @@ use crate::link::Wire;
 use rnic_tcp::{Connection, Event, Head, Outgoing, Output, Piece, PushError, Record, SeqNumber};
 use std::collections::{BTreeMap, VecDeque};
 
+/// Window of the device, in octets.
+const DEVICE_WINDOW: u32 = 65_535;
+
 /// Octet `at` of the stream of end `side`.
 pub fn octet(side: usize, at: u64) -> u8 {
     let mixed = (at + 1)
@@ -26,6 +29,8 @@ pub struct End {
     pub received: u64,
     /// The application reads.
     pub reads: bool,
+    /// Octets of start-up that are still to be read before the receiver goes to the device.
+    pub startup_octets: Option<u32>,
     /// ISS + 1.
     first: SeqNumber,
     /// Bounds of segments: offset of the stream to octets.
@@ -55,6 +60,7 @@ impl End {
             events: Vec::new(),
             received: 0,
             reads: true,
+            startup_octets: None,
             first,
             bounds: BTreeMap::new(),
             may_split: false,
@@ -99,21 +105,35 @@ impl End {
                 Err(error) => panic!("{error}"),
             }
         }
+        self.read();
+    }
+
+    /// Read what there is, up to the switch.
+    fn read(&mut self) {
         let mut octets = [0; 997];
         while self.reads {
-            let count = connection.read(&mut octets);
+            let most = self.startup_octets.map_or(997, |left| left.min(997)) as usize;
+            let count = self.tcp().read(&mut octets[..most]);
             if count == 0 {
-                break;
+                return;
             }
             self.deliver(&octets[..count]);
-            let Some(connection) = &mut self.connection else {
-                return;
-            };
-            if connection.readable_octets() == 0 {
-                break;
+            if let Some(left) = &mut self.startup_octets {
+                *left -= count as u32;
+                if *left == 0 {
+                    return self.switch();
+                }
             }
-            return self.run_application();
         }
+    }
+
+    /// The start-up frame is whole: the receiver goes to the device.
+    fn switch(&mut self) {
+        self.startup_octets = None;
+        let connection = self.connection.as_mut().expect("it was just read from");
+        connection.limit_stream(0).expect("no ACK has left");
+        let handover = connection.hand_over(DEVICE_WINDOW).expect("all is read");
+        self.device = Some(Device::new(&handover));
     }
 
     /// Octets reach the application: each once and in order.

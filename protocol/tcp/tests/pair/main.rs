@@ -6,6 +6,10 @@ mod pair;
 
 mod handshake;
 mod transfer;
+mod closing;
+mod windows;
+mod timers;
+mod switch;
 
 use link::{Action, Path};
 use pair::{Pair, CLIENT, SERVER};

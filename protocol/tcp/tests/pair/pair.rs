@@ -31,6 +31,9 @@ impl Pair {
             trace: None,
             segments: 0,
         };
+        for side in [CLIENT, SERVER] {
+            pair.ends[side].shift = settings[side].window_shift;
+        }
         let client = Connection::connect(settings[CLIENT], ISS[CLIENT], pair.now_us);
         pair.ends[CLIENT].connection = Some(client.expect("settings are in range"));
         pair.flush();
@@ -39,6 +42,15 @@ impl Pair {
 
     pub fn plain() -> Self {
         Self::new([Settings::default(); 2], Path::default(), 1)
+    }
+
+    /// Nothing arrives, from the first SYN on.
+    pub fn silent() -> Self {
+        let path = Path {
+            loss: 1_000_000,
+            ..Path::default()
+        };
+        Self::new([Settings::default(); 2], path, 1)
     }
 
     /// Connected, with nothing in flight.
