@@ -13,7 +13,8 @@
 //! 3. The device is opened with the acknowledgement and the window that software has:
 //!    [`Handover`].
 //! 4. Segments that straddle S are cut there when they are sent again: [`cut`].
-//! 5. Octets from S on that the device took before the Reply was sent end the connection: [`early`].
+//! 5. Octets from S on that the device took before the Reply was sent end the connection:
+//!    [`early`].
 //! 6. The right edge never moves left, and acknowledgements of both ways join at their maximum:
 //!    [`right_edge`], [`join_acks`].
 use crate::error::HandoverError;

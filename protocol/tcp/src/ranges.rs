@@ -91,8 +91,8 @@ impl Ranges {
         });
     }
 
-    /// As SACK blocks. Of several ACKs that leave together each names first what another segment has
-    /// brought: the range that was the latest `newer` ranges ago, or the oldest.
+    /// As SACK blocks. Of several ACKs that leave together each names first what another segment
+    /// has brought: the range that was the latest `newer` ranges ago, or the oldest.
     pub fn blocks(&self, newer: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let ranges = self.as_slice();
@@ -129,7 +129,7 @@ mod tests {
             .collect()
     }
 
-    /// RFC 2018 section 4: the block of the latest segment first, those before it behind.
+    /// TCP-035: RFC 2018 section 4: the block of the latest segment first, those before it behind.
     #[test]
     fn the_latest_range_comes_first_and_joins_what_it_touches() {
         let mut found = ranges(&[(10, 20), (30, 40), (50, 60)]);
@@ -168,7 +168,7 @@ mod tests {
         assert!(found.is_empty());
     }
 
-    /// RFC 2018 section 4: each of several ACKs begins with the block of its own segment.
+    /// TCP-035: RFC 2018 section 4: each of several ACKs begins with the block of its own segment.
     #[test]
     fn several_acks_name_all_ranges() {
         let list: Vec<_> = (0..7).map(|index| (10 * index, 10 * index + 5)).collect();

@@ -91,7 +91,7 @@ mod tests {
         RtoEstimator::new(&TimeOuts::default())
     }
 
-    /// RFC 6298 section 2, with the arithmetic of its formulas on fractions.
+    /// TCP-027: RFC 6298 section 2, with the arithmetic of its formulas on fractions.
     #[test]
     fn samples_are_smoothed_as_the_formulas_have_it() {
         let mut rto = estimator();
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// RFC 6298 section 2.4 with a minimum of 200 ms: the limits, and one beyond.
+    /// TCP-030: RFC 6298 section 2.4 with a minimum of 200 ms: the limits, and one beyond.
     #[test]
     fn the_time_out_stays_within_its_limits() {
         let mut rto = estimator();
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(slow.rto_us(), 60_000_000);
     }
 
-    /// RFC 6298 section 5.5: doubled each time, up to the maximum; a sample ends it.
+    /// TCP-029: RFC 6298 section 5.5: doubled each time, up to the maximum; a sample ends it.
     #[test]
     fn back_off_doubles_up_to_the_maximum() {
         let mut rto = estimator();
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(rto.rto_us(), 300_000);
     }
 
-    /// RFC 6298 section 5.7.
+    /// TCP-031: RFC 6298 section 5.7.
     #[test]
     fn a_lost_syn_leaves_three_seconds() {
         let mut rto = estimator();

@@ -1,4 +1,5 @@
-//! What is in flight, record by record (RFC 6675), so that what is sent again has the bounds it had.
+//! What is in flight, record by record (RFC 6675), so that what is sent again has the bounds it
+//! had.
 //!
 //! ```text
 //!  entries   | acknowledged | flying | sacked | lost | sacked | flying |
@@ -10,66 +11,17 @@
 //! entries that they cover whole: a receiver that reports runs of octets, as RFC 2018 section 4 has
 //! it, leaves none of them out, and blocks of single octets cost no memory. Memory: an entry for
 //! each segment in flight, and at most half as many ranges.
+mod entry;
+
+pub use entry::{Entry, Progress};
+
 use crate::segment::Piece;
 use crate::seq::SeqNumber;
+use entry::State;
 use std::collections::VecDeque;
 
 /// SACKed runs above an octet that make it lost (DupThresh of RFC 6675 section 2).
 const DUPLICATE_THRESHOLD: u32 = 3;
-
-/// A segment that was sent and is not acknowledged.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its first octet.
-    pub seq: SeqNumber,
-    /// Its octets; none in a FIN.
-    pub piece: Option<Piece>,
-    /// The piece is the last of its record.
-    pub is_last: bool,
-    /// How often it was sent, up to 255.
-    pub transmissions: u8,
-    sent_us: u64,
-    /// SND.NXT when it was last sent: what is later than that was sent after it.
-    sent_before: SeqNumber,
-    state: State,
-}
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum State {
-    Flying,
-    Sacked,
-    Lost,
-}
-
-impl Entry {
-    /// Octets of payload.
-    pub fn octets(&self) -> u32 {
-        self.piece.map_or(0, |piece| piece.octets)
-    }
-
-    /// The number after its last octet, or after its FIN.
-    pub fn end(&self) -> SeqNumber {
-        self.seq + self.piece.map_or(1, |piece| piece.octets)
-    }
-}
-
-/// What an acknowledgement brought.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Octets that had not been acknowledged or sacked before.
-    pub octets: u64,
-    /// When the latest segment among them was sent that was sent once (Karn's algorithm).
-    pub sent_us: Option<u64>,
-}
-
-impl Progress {
-    fn add(&mut self, entry: &Entry) {
-        self.octets += u64::from(entry.octets());
-        if entry.transmissions == 1 {
-            self.sent_us = self.sent_us.max(Some(entry.sent_us));
-        }
-    }
-}
 
 /// The segments in flight.
 #[derive(Clone, Debug)]

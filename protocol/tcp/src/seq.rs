@@ -97,7 +97,7 @@ impl fmt::Display for SeqNumber {
 mod tests {
     use super::*;
 
-    /// The largest distance with an order, the smallest without, and across the wrap.
+    /// TCP-001: The largest distance with an order, the smallest without, and across the wrap.
     #[test]
     fn order_is_by_distance_up_to_two_to_the_thirty_first() {
         for base in [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX].map(SeqNumber) {

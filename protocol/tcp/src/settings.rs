@@ -178,8 +178,8 @@ fn check(name: &'static str, value: u64, range: RangeInclusive<u64>) -> Result<(
 /// Sizes and time-outs of a connection.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Maximum segment size that is announced, and the largest that is sent: MTU less the headers of
-    /// IP and TCP.
+    /// Maximum segment size that is announced, and the largest that is sent: MTU less the headers
+    /// of IP and TCP.
     pub emss_octets: u16,
     /// Octets that the receiver holds until they are read, before the hand-over.
     pub receive_octets: u32,

@@ -56,7 +56,8 @@ impl TimeWait {
     }
 
     /// Whether `syn` may open a connection of the same ends: its sequence number is beyond those of
-    /// this one (RFC 9293 section 3.6.1, MAY-2). The new one has to begin beyond what this end sent.
+    /// this one (RFC 9293 section 3.6.1, MAY-2). The new one has to begin beyond what this end
+    /// sent.
     pub fn successor(&self, syn: &Head) -> Option<SeqNumber> {
         let is_syn = syn.flags.syn && !syn.flags.ack && !syn.flags.rst;
         (is_syn && syn.seq.is_after(self.rcv_nxt)).then(|| self.snd_nxt + 1)
@@ -89,7 +90,8 @@ mod tests {
         TimeWait::new(SeqNumber(500), SeqNumber(1_000), 0, 60)
     }
 
-    /// RFC 9293 section 3.10.7.4, eighth: the FIN again restarts the time; nothing else does.
+    /// TCP-009: RFC 9293 section 3.10.7.4, eighth: the FIN again restarts the time; nothing else
+    /// does.
     #[test]
     fn only_the_fin_again_starts_the_time_again() {
         let fin = Flags { fin: true, ..ACK };
@@ -114,7 +116,7 @@ mod tests {
         assert_eq!(time_wait.deadline_us(), 110);
     }
 
-    /// RFC 9293, MAY-2: a SYN one beyond the last number, and at it.
+    /// TCP-010: RFC 9293, MAY-2: a SYN one beyond the last number, and at it.
     #[test]
     fn a_syn_beyond_the_last_number_may_open_a_new_connection() {
         let syn = Flags {

@@ -4,7 +4,7 @@
 //! Enters the text of a file as rustfmt writes it; leaves ids in order of their first appearance.
 //! An ignored test proves nothing and is passed over.
 
-const FAMILIES: [&str; 6] = ["MPA", "MPA2", "START", "DDP", "RDMAP", "RPC"];
+const FAMILIES: [&str; 7] = ["MPA", "MPA2", "START", "DDP", "RDMAP", "RPC", "TCP"];
 
 /// A test that cites requirements.
 #[derive(Clone, Debug, PartialEq, Eq)]

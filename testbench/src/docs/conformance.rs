@@ -19,7 +19,7 @@ const HEAD: &str = "\
 # Conformance
 
 Each protocol requirement with the tests that cite its id in their name or in the comment above
-them. *Not implemented* and *in part* come with the reason. Nothing is sent yet: of a requirement
+them. *Not implemented* and *in part* come with the reason. No FPDU is sent yet: of a requirement
 that binds both ends, the receiving half is meant. The full rows, with how each is to be verified,
 stand in [requirements.csv](requirements.csv).
 ";

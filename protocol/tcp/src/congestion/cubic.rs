@@ -113,7 +113,7 @@ mod tests {
 
     const EMSS: u64 = 1_000;
 
-    /// Section 4.2 in floating point, for windows and times of every size.
+    /// TCP-044: Section 4.2 in floating point, for windows and times of every size.
     #[test]
     fn the_integers_follow_the_formula() {
         for segments in [10u64, 100, 1_000, 10_000] {
@@ -131,7 +131,8 @@ mod tests {
         }
     }
 
-    /// Section 4.7: the second loss below the maximum leaves 0.85 of the window as the maximum.
+    /// TCP-044: Section 4.7: the second loss below the maximum leaves 0.85 of the window as the
+    /// maximum.
     #[test]
     fn a_loss_below_the_last_maximum_lowers_it() {
         let mut cubic = Cubic::default();
@@ -141,7 +142,8 @@ mod tests {
         assert_eq!(cubic.max_octets, 68_000);
     }
 
-    /// Section 4.3: with short round trips CUBIC grows at least as NewReno with its factor would.
+    /// TCP-044: Section 4.3: with short round trips CUBIC grows at least as NewReno with its factor
+    /// would.
     #[test]
     fn short_round_trips_grow_as_the_estimate() {
         let mut cubic = Cubic::default();

@@ -4,7 +4,7 @@ fn both() -> [Congestion; 2] {
     [Algorithm::NewReno, Algorithm::Cubic].map(|algorithm| Congestion::new(algorithm, 1_000, false))
 }
 
-/// RFC 6928 section 2 at its corners; RFC 5681 section 3.1 after a lost SYN.
+/// TCP-022: RFC 6928 section 2 at its corners; RFC 5681 section 3.1 after a lost SYN.
 #[test]
 fn the_initial_window_is_ten_segments_within_limits() {
     for (emss, octets) in [
@@ -23,7 +23,8 @@ fn the_initial_window_is_ten_segments_within_limits() {
     }
 }
 
-/// RFC 5681 section 3.1: at most two segments an ACK in slow start; a segment a window behind it.
+/// TCP-021: RFC 5681 section 3.1: at most two segments an ACK in slow start; a segment a window
+/// behind it.
 #[test]
 fn slow_start_doubles_and_avoidance_adds_a_segment() {
     let mut congestion = Congestion::new(Algorithm::NewReno, 1_000, false);
@@ -48,7 +49,8 @@ fn slow_start_doubles_and_avoidance_adds_a_segment() {
     assert_eq!(congestion.window_octets(), 11_000);
 }
 
-/// RFC 5681 equation (4) and its minimum; the loss window; a second time-out of the same octets.
+/// TCP-025: RFC 5681 equation (4) and its minimum; the loss window; a second time-out of the same
+/// octets.
 #[test]
 fn the_timer_leaves_one_segment_and_takes_the_threshold_once() {
     for mut congestion in both() {

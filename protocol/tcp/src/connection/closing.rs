@@ -68,8 +68,8 @@ impl Connection {
         self.release();
     }
 
-    /// Nothing of the connection is needed any more but its statistics, and octets that can still be
-    /// read.
+    /// Nothing of the connection is needed any more but its statistics, and octets that can still
+    /// be read.
     fn release(&mut self) {
         self.state = State::Closed;
         self.time_wait = None;

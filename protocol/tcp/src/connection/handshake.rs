@@ -7,8 +7,8 @@
 //!  accept ----------------------^
 //! ```
 //!
-//! Simultaneous open is supported: a SYN that meets a SYN leads to SYN-RECEIVED at both ends. Payload
-//! and FIN of a SYN are not taken; the peer sends them again.
+//! Simultaneous open is supported: a SYN that meets a SYN leads to SYN-RECEIVED at both ends.
+//! Payload and FIN of a SYN are not taken; the peer sends them again.
 use super::{Connection, PeerSyn};
 use crate::error::Lost;
 use crate::options::Options;

@@ -5,11 +5,12 @@
 //! ```
 //!
 //! A single ACK that is owed waits for the segment with payload that would carry it, if one leaves
-//! now. SACK blocks and duplicates have segments of their own: the peer counts those without payload.
+//! now. SACK blocks and duplicates have segments of their own: the peer counts those without
+//! payload.
 use super::Connection;
 use crate::error::Lost;
 use crate::options::Options;
-use crate::output::{Event, Output, State};
+use crate::output::{Output, State};
 use crate::segment::{Flags, Head, Outgoing};
 use crate::sender::{Emission, Sender};
 use crate::seq::SeqNumber;
@@ -30,6 +31,13 @@ impl Connection {
             return Some(Output::Event(event));
         }
         self.poll_segment(now_us).map(Output::Segment)
+    }
+
+    /// The next segment; records and events wait for [`Self::poll`].
+    pub(crate) fn poll_outgoing(&mut self, now_us: u64) -> Option<Outgoing> {
+        self.on_time(now_us);
+        let reset = self.reset.take().map(|head| Outgoing { head, piece: None });
+        reset.or_else(|| self.poll_segment(now_us))
     }
 
     fn poll_segment(&mut self, now_us: u64) -> Option<Outgoing> {
@@ -165,10 +173,5 @@ impl Connection {
         let seq = self.sender.as_ref()?.nxt() - 1;
         let head = self.head(seq, Flags::default())?;
         Some(Outgoing { head, piece: None })
-    }
-
-    /// An event that has not been given out yet; for a caller that looks before it polls.
-    pub fn next_event(&self) -> Option<&Event> {
-        self.events.front()
     }
 }

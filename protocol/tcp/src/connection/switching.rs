@@ -8,8 +8,8 @@ use crate::sender::acks::AckReport;
 use crate::seq::SeqNumber;
 use crate::settings::TimeOut;
 
-/// What an event of the device says: its connection when the event was composed. The caller makes it
-/// of an entry of the event ring.
+/// What an event of the device says: its connection when the event was composed. The caller makes
+/// it of an entry of the event ring.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Snapshot {
     /// RCV.NXT: octets alone, without a FIN.
@@ -26,15 +26,15 @@ pub struct Snapshot {
     pub range: Option<(SeqNumber, SeqNumber)>,
     /// Number of a FIN that came with payload.
     pub fin: Option<SeqNumber>,
-    /// An acknowledgement is due at once: a gap was filled, PSH or FIN, or a segment without payload
-    /// that is not acceptable. The device joins what can wait into one event, so that is
+    /// An acknowledgement is due at once: a gap was filled, PSH or FIN, or a segment without
+    /// payload that is not acceptable. The device joins what can wait into one event, so that is
     /// acknowledged at once too, if RCV.NXT has moved.
     pub answer_now: bool,
 }
 
 impl Connection {
-    /// Start-up begins: from here to the hand-over, [`Self::end_startup`] or the peer's FIN the time
-    /// is limited.
+    /// Start-up begins: from here to the hand-over, [`Self::end_startup`] or the peer's FIN the
+    /// time is limited.
     pub fn begin_startup(&mut self, now_us: u64) {
         let limit_us = self.time_out_us(TimeOut::Startup);
         self.startup_us = Some(now_us.saturating_add(limit_us));
@@ -48,9 +48,9 @@ impl Connection {
         }
     }
 
-    /// The stream ends `ahead_octets` behind what has been read, and MPA begins there. Octets behind
-    /// it are forgotten and come again. To be called before the next [`Self::poll`] when a segment
-    /// has brought more than the start-up frame.
+    /// The stream ends `ahead_octets` behind what has been read, and MPA begins there. Octets
+    /// behind it are forgotten and come again. To be called before the next [`Self::poll`] when a
+    /// segment has brought more than the start-up frame.
     ///
     /// # Errors
     /// If octets behind it have been acknowledged: the connection is to be aborted (START-041). If

@@ -51,6 +51,7 @@ fn four_blocks_fill_the_header_and_a_fifth_is_left_out() {
     assert_eq!(Options::parse(&buffer[..36]), Ok(options));
 }
 
+/// TCP-013.
 #[test]
 fn what_is_not_known_is_passed_over_and_what_follows_the_end_is_not_read() {
     let timestamps = [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 2, 4, 0x02, 0x18];
@@ -60,7 +61,7 @@ fn what_is_not_known_is_passed_over_and_what_follows_the_end_is_not_read() {
     assert_eq!(ended, Options::default());
 }
 
-/// RFC 7323 section 2.3: a shift above 14 is taken as 14.
+/// TCP-041: RFC 7323 section 2.3: a shift above 14 is taken as 14.
 #[test]
 fn a_shift_is_at_most_fourteen() {
     for (sent, taken) in [(0, 0), (13, 13), (14, 14), (15, 14), (255, 14)] {
@@ -69,7 +70,7 @@ fn a_shift_is_at_most_fourteen() {
     }
 }
 
-/// RFC 9293 section 3.1, MUST-7: no length makes the reader loop or pass the end.
+/// TCP-013: RFC 9293 section 3.1, MUST-7: no length makes the reader loop or pass the end.
 #[test]
 fn malformed_options_are_named_with_their_octet() {
     let truncated = |kind, at_octet| Err(OptionError::Truncated { kind, at_octet });

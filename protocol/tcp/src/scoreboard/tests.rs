@@ -40,7 +40,8 @@ fn sack(board: &mut Scoreboard, seq: u32, blocks: &[(u32, u32)]) -> u64 {
     octets
 }
 
-/// RFC 6675 section 4: IsLost at its threshold and one below, by runs and by octets; across a wrap.
+/// TCP-032: RFC 6675 section 4: IsLost at its threshold and one below, by runs and by octets;
+/// across a wrap.
 #[test]
 fn three_runs_or_more_than_two_segments_above_make_a_segment_lost() {
     for seq in [1_000, u32::MAX - 350] {
@@ -106,7 +107,7 @@ fn blocks_of_what_is_not_in_flight_change_nothing() {
     assert_eq!((progress.octets, states(&board).as_str()), (100, "fsf"));
 }
 
-/// Karn's algorithm: the latest of those sent once; not what was sent again.
+/// TCP-028: Karn's algorithm: the latest of those sent once; not what was sent again.
 #[test]
 fn samples_are_of_segments_sent_once() {
     let mut board = board(0, 4);
@@ -145,7 +146,8 @@ fn the_first_segment_is_judged_again_by_what_was_sent_after_its_retransmission()
     assert_eq!(states(&board), "lssssss");
 }
 
-/// RFC 2018 section 8: after a time-out nothing counts as received but what is acknowledged.
+/// TCP-036: RFC 2018 section 8: after a time-out nothing counts as received but what is
+/// acknowledged.
 #[test]
 fn the_timer_takes_back_what_was_sacked() {
     let mut board = board(0, 4);
@@ -251,7 +253,7 @@ fn verify(board: &mut Scoreboard, emss: u32, what: &str) {
     }
 }
 
-/// Random segments, blocks, acknowledgements, losses and retransmissions.
+/// TCP-032: Random segments, blocks, acknowledgements, losses and retransmissions.
 #[test]
 fn random_histories_agree_with_a_walk() {
     for seed in 0..60 {

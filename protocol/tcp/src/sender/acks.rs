@@ -10,7 +10,8 @@
 //! ```
 //!
 //! With SACK this is RFC 6675, without it NewReno (RFC 6582) with limited transmit (RFC 3042).
-use super::{Limit, Recovery, Sender};
+use super::types::{Limit, Recovery};
+use super::Sender;
 use crate::options::SackBlocks;
 use crate::scoreboard::Progress;
 use crate::seq::SeqNumber;

@@ -1,5 +1,6 @@
 //! The sender's timers: retransmission, the closed window, and when to give up.
-use super::{Emission, Limit, Recovery, Sender, SenderCounts};
+use super::types::{Emission, Limit, Recovery, SenderCounts};
+use super::Sender;
 use crate::error::Lost;
 use crate::seq::SeqNumber;
 
@@ -66,8 +67,8 @@ impl Sender {
     }
 
     /// The peer's window has no room for the next segment, and nothing in flight can bring an ACK
-    /// that opens it: ask (RFC 9293 section 3.8.6.1). A probe has no payload, which would have other
-    /// bounds than a record.
+    /// that opens it: ask (RFC 9293 section 3.8.6.1). A probe has no payload, which would have
+    /// other bounds than a record.
     pub(super) fn probe(&mut self, now_us: u64) -> Option<Emission> {
         let is_stuck = self.scoreboard.is_empty()
             || (self.scoreboard.is_grounded() && self.scoreboard.has_lost());

@@ -6,7 +6,7 @@ fn is_over(pair: &mut Pair) -> bool {
     pair.both_are(State::Closed)
 }
 
-/// RFC 9293 section 3.6, figure 12.
+/// TCP-009: RFC 9293 section 3.6, figure 12.
 #[test]
 fn the_end_that_closes_first_waits() {
     let mut pair = Pair::connected([Settings::default(); 2], Path::default(), 1);
@@ -45,7 +45,7 @@ fn fins_that_cross_lead_both_ends_through_closing() {
     assert!(is_over(&mut pair));
 }
 
-/// A half-closed connection goes on sending (RFC 9293 section 3.6, case 2).
+/// TCP-008: A half-closed connection goes on sending (RFC 9293 section 3.6, case 2).
 #[test]
 fn the_other_direction_goes_on_after_a_fin() {
     let mut pair = Pair::connected([Settings::default(); 2], Path::default(), 1);
@@ -103,8 +103,8 @@ fn run_with_losses(path: Path, lost: &[u64], order: usize) -> u64 {
     pair.segments
 }
 
-/// RFC 9293 section 3.6: both ends close in each order while any one or two segments are lost, the
-/// handshake's and the last ones too.
+/// TCP-007: RFC 9293 section 3.6: both ends close in each order while any one or two segments are
+/// lost, the handshake's and the last ones too.
 #[test]
 fn every_order_of_fins_ends_whatever_two_segments_are_lost() {
     for order in 0..3 {
@@ -119,6 +119,7 @@ fn every_order_of_fins_ends_whatever_two_segments_are_lost() {
     }
 }
 
+/// TCP-020.
 #[test]
 fn an_abort_resets_the_peer() {
     let mut pair = Pair::connected([Settings::default(); 2], Path::default(), 1);

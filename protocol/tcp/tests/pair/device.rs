@@ -1,5 +1,5 @@
-//! A device as a receiver: what it accepts, and the event it composes. In order, ranges beyond gaps,
-//! duplicates; joined until the event is taken.
+//! A device as a receiver: what it accepts, and the event it composes. In order, ranges beyond
+//! gaps, duplicates; joined until the event is taken.
 use crate::link::Wire;
 use rnic_tcp::{handover::Handover, SeqNumber, Snapshot};
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
 //! SYN in both roles.
 use super::*;
-use rnic_tcp::{Event, Lost, State};
+use rnic_tcp::{Event, Lost, Settings, State};
 
-/// RFC 9293 section 3.5, figure 6.
+/// TCP-002: RFC 9293 section 3.5, figure 6.
 #[test]
 fn three_segments_connect() {
     let mut pair = Pair::plain();
@@ -15,7 +15,7 @@ fn three_segments_connect() {
     assert_eq!(pair.ends[CLIENT].tcp().statistics().srtt_us, Some(100));
 }
 
-/// RFC 9293 section 3.5, figure 8: simultaneous open is supported.
+/// TCP-003: RFC 9293 section 3.5, figure 8: simultaneous open is supported.
 #[test]
 fn two_syns_that_cross_connect() {
     let mut pair = Pair::plain();
@@ -27,7 +27,7 @@ fn two_syns_that_cross_connect() {
     pair.transfer();
 }
 
-/// Each of the first segments lost in turn, alone and with its first retransmission.
+/// TCP-002: Each of the first segments lost in turn, alone and with its first retransmission.
 #[test]
 fn lost_handshakes_are_repaired_by_the_timer() {
     for both in [false, true] {
@@ -56,7 +56,7 @@ fn lost_handshakes_are_repaired_by_the_timer() {
     }
 }
 
-/// RFC 9293, MUST-23 and RFC 6298 section 2: 1 s, doubled, and an end of its own.
+/// TCP-005: RFC 9293, MUST-23 and RFC 6298 section 2: 1 s, doubled, and an end of its own.
 #[test]
 fn a_syn_without_answer_ends_after_three_minutes() {
     let mut pair = Pair::silent();
@@ -72,4 +72,46 @@ fn a_syn_without_answer_ends_after_three_minutes() {
     assert!(pair.happened(CLIENT, Event::Lost(Lost::SynTimeOut)));
     assert_eq!(pair.now_us, 180_001_000);
     assert_eq!(sent, [0, 1, 3, 7, 15, 31, 63, 123]);
+}
+
+/// TCP-034, TCP-041: an option is in the SYN-ACK only if it was in the SYN, and counts only if both
+/// had it.
+#[test]
+fn options_count_only_if_both_ends_have_them() {
+    for [client, server] in [[true, true], [true, false], [false, true], [false, false]] {
+        let settings = [client, server].map(|sack| Settings {
+            sack,
+            window_shift: 2,
+            ..Settings::default()
+        });
+        let mut pair = Pair::new(settings, Path::default(), 1);
+        let mut blocks = 0;
+        let seen = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let log = seen.clone();
+        let mut count = 0;
+        pair.link.script = Box::new(move |side, wire| {
+            let options = wire.head.options;
+            let flags = wire.head.flags;
+            log.borrow_mut()
+                .push((flags.syn, options, wire.head.window));
+            count += u32::from(side == CLIENT);
+            match side == CLIENT && count == 3 {
+                true => Action::Drop,
+                false => Action::Pass,
+            }
+        });
+        pair.ends[CLIENT].send([1_000; 8]);
+        pair.transfer();
+        let seen = seen.borrow();
+        let (is_syn, syn_ack, window) = seen[0];
+        assert!(is_syn && syn_ack.window_shift == Some(2) && syn_ack.mss == Some(1_460));
+        assert_eq!(syn_ack.sack_permitted, client && server);
+        assert_eq!(window, 65_535, "not scaled");
+        for (_, options, window) in seen.iter().filter(|seen| !seen.0) {
+            assert!(!options.sack_permitted && options.mss.is_none());
+            assert!(options.window_shift.is_none() && *window <= 16_384);
+            blocks += options.sack.as_slice().len();
+        }
+        assert_eq!(blocks > 0, client && server);
+    }
 }

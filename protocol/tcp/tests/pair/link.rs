@@ -55,9 +55,6 @@ impl Default for Path {
 pub enum Action {
     Pass,
     Drop,
-    Twice,
-    /// Later than what follows, by so many microseconds.
-    Late(u64),
 }
 
 type Script = Box<dyn FnMut(usize, &Wire) -> Action>;
@@ -97,8 +94,6 @@ impl Link {
         match (self.script)(from, &wire) {
             Action::Pass => {}
             Action::Drop => copies = 0,
-            Action::Twice => copies = 2,
-            Action::Late(by_us) => delay_us += by_us,
         }
         if copies > 0 && self.happens(self.path.loss) {
             copies = 0;

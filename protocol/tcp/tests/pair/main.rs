@@ -10,6 +10,9 @@ mod closing;
 mod windows;
 mod timers;
 mod switch;
+mod scripted;
+mod hostile;
+mod random;
 
 use link::{Action, Path};
 use pair::{Pair, CLIENT, SERVER};

@@ -10,7 +10,8 @@ fn with(changes: &[(TimeOut, u64)]) -> Settings {
     settings
 }
 
-/// RFC 6298 (5.5): 200 ms, doubled each time, and the limit of RFC 9293 section 3.8.3 by time.
+/// TCP-019, TCP-029: RFC 6298 (5.5): 200 ms, doubled each time, and the limit of RFC 9293 section
+/// 3.8.3 by time.
 #[test]
 fn retransmissions_back_off_until_the_time_is_over() {
     let mut pair = Pair::connected([Settings::default(); 2], Path::default(), 1);
@@ -36,7 +37,7 @@ fn retransmissions_back_off_until_the_time_is_over() {
     assert_eq!(sent[..8], expected, "and the RST: {sent:?}");
 }
 
-/// The limit by count, at its value.
+/// TCP-019: The limit by count, at its value.
 #[test]
 fn retransmissions_end_after_their_number() {
     for count in [1, 4] {
@@ -60,7 +61,7 @@ fn retransmissions_end_after_their_number() {
     }
 }
 
-/// RFC 9293, MUST-58 and SHLD-18: every second segment at once, a single one after 500 us.
+/// TCP-018: RFC 9293, MUST-58 and SHLD-18: every second segment at once, a single one after 500 us.
 #[test]
 fn acknowledgements_are_delayed_up_to_the_second_segment_or_500_us() {
     let mut pair = Pair::connected([Settings::default(); 2], Path::default(), 1);
@@ -91,7 +92,8 @@ fn acknowledgements_are_delayed_up_to_the_second_segment_or_500_us() {
     );
 }
 
-/// RFC 9293 section 3.8.4: off by default; probes are answered for an hour, and nothing grows.
+/// TCP-017: RFC 9293 section 3.8.4: off by default; probes are answered for an hour, and nothing
+/// grows.
 #[test]
 fn keepalive_keeps_an_idle_connection_for_an_hour() {
     let settings = with(&[(TimeOut::KeepaliveIdle, 10_000_000)]);
@@ -107,6 +109,7 @@ fn keepalive_keeps_an_idle_connection_for_an_hour() {
     assert!(!idle.step(), "no deadline: {:?}", idle.next_us());
 }
 
+/// TCP-017.
 #[test]
 fn keepalive_probes_without_answers_end_the_connection() {
     let settings = with(&[

@@ -22,7 +22,7 @@ fn records_both_ways() {
     );
 }
 
-/// All faults at once, with and without SACK.
+/// TCP-034, MPA-031: All faults at once, with and without SACK.
 #[test]
 fn every_octet_arrives_once_through_a_bad_link() {
     for seed in 0..20 {
@@ -82,8 +82,8 @@ fn records_of_every_size_arrive() {
     pair.transfer();
 }
 
-/// A connection that lost nothing and has been idle for longer than a time-out begins again with the
-/// initial window (RFC 5681 section 4.1).
+/// TCP-024: A connection that lost nothing and has been idle for longer than a time-out begins
+/// again with the initial window (RFC 5681 section 4.1).
 #[test]
 fn an_idle_connection_restarts_small() {
     let mut pair = Pair::connected([Settings::default(); 2], Path::default(), 1);
@@ -97,7 +97,7 @@ fn an_idle_connection_restarts_small() {
     pair.transfer();
 }
 
-/// RFC 6675, RFC 6582: a single loss costs no time-out, with SACK and without.
+/// TCP-023, TCP-033: RFC 6675, RFC 6582: a single loss costs no time-out, with SACK and without.
 #[test]
 fn a_single_loss_is_repaired_without_the_timer() {
     for sack in [false, true] {
@@ -128,8 +128,8 @@ fn a_single_loss_is_repaired_without_the_timer() {
     }
 }
 
-/// Every second segment of a window is lost: SACK repairs all in a round trip or two, NewReno one a
-/// round trip, neither by the timer.
+/// TCP-023, TCP-033, TCP-034: Every second segment of a window is lost: SACK repairs all in a round
+/// trip or two, NewReno one a round trip, neither by the timer.
 #[test]
 fn many_losses_in_a_window_are_repaired_without_the_timer() {
     for sack in [false, true] {

@@ -9,8 +9,8 @@ fn settings(receive_octets: u32) -> Settings {
     }
 }
 
-/// RFC 9293 section 3.8.6.1: probes while the window is closed, without payload; octets go on when
-/// it opens, and records are not split.
+/// TCP-014: RFC 9293 section 3.8.6.1: probes while the window is closed, without payload; octets go
+/// on when it opens, and records are not split.
 #[test]
 fn a_closed_window_is_probed_without_payload_and_opens() {
     let mut pair = Pair::connected([settings(65_535), settings(4_000)], Path::default(), 1);
@@ -29,7 +29,7 @@ fn a_closed_window_is_probed_without_payload_and_opens() {
     pair.transfer();
 }
 
-/// RFC 9293, MUST-37: a peer that answers may keep its window closed as long as it likes.
+/// TCP-014: RFC 9293, MUST-37: a peer that answers may keep its window closed as long as it likes.
 #[test]
 fn a_peer_that_answers_probes_for_hours_is_not_lost() {
     let mut pair = Pair::connected([settings(65_535), settings(4_000)], Path::default(), 1);
@@ -44,6 +44,7 @@ fn a_peer_that_answers_probes_for_hours_is_not_lost() {
     pair.transfer();
 }
 
+/// TCP-014.
 #[test]
 fn a_peer_that_answers_no_probe_is_lost() {
     let mut pair = Pair::connected([settings(65_535), settings(4_000)], Path::default(), 1);
@@ -62,8 +63,8 @@ fn a_peer_that_answers_no_probe_is_lost() {
     assert!(pair.now_us - begin_us <= 100_000_000);
 }
 
-/// A record waits whole for a window that it fits, and is cut for good if none comes for a time-out
-/// (RFC 9293 section 3.8.6.2.1; MPA-030 has the rule for FPDUs).
+/// TCP-015: A record waits whole for a window that it fits, and is cut for good if none comes for a
+/// time-out (RFC 9293 section 3.8.6.2.1; MPA-030 has the rule for FPDUs).
 #[test]
 fn a_record_is_cut_only_for_a_window_that_stays_too_small() {
     let mut pair = Pair::connected([settings(65_535), settings(1_000)], Path::default(), 1);
@@ -81,7 +82,8 @@ fn a_record_is_cut_only_for_a_window_that_stays_too_small() {
     assert_eq!((sent.splits, sent.octets), (2, 3_120));
 }
 
-/// RFC 9293 section 3.8.6.2.2: a window opens by a segment or half of the buffer, not by octets.
+/// TCP-015: RFC 9293 section 3.8.6.2.2: a window opens by a segment or half of the buffer, not by
+/// octets.
 #[test]
 fn the_window_does_not_open_by_octets() {
     let mut pair = Pair::connected([settings(65_535), settings(3_000)], Path::default(), 1);
@@ -102,7 +104,8 @@ fn the_window_does_not_open_by_octets() {
     pair.transfer();
 }
 
-/// RFC 7323 section 2: windows above 65,535 octets, if both ends scale; none if one does not.
+/// TCP-041: RFC 7323 section 2: windows above 65,535 octets, if both ends scale; none if one does
+/// not.
 #[test]
 fn scaled_windows_carry_more_than_sixteen_bits() {
     let path = Path {
@@ -133,7 +136,8 @@ fn scaled_windows_carry_more_than_sixteen_bits() {
     }
 }
 
-/// Slow readers of every kind: the right edge never moves left (but by less than the shift's unit).
+/// TCP-042: Slow readers of every kind: the right edge never moves left (but by less than the
+/// shift's unit).
 #[test]
 fn slow_readers_never_take_their_window_back() {
     for (shift, receive_octets) in [

@@ -1,0 +1,120 @@
+//! What a hostile peer can do with SACK blocks, windows and options.
+use crate::scripted::{head, Scripted, ACK, ISS, SYN_ACK};
+use rnic_tcp::{SackBlocks, SeqNumber, State};
+
+fn blocks(edges: &[(i64, i64)]) -> SackBlocks {
+    let mut blocks = SackBlocks::default();
+    for &(left, right) in edges {
+        blocks.push(head(ACK, 0, left).ack, head(ACK, 0, right).ack);
+    }
+    blocks
+}
+
+/// SACK blocks of what was never sent, reversed, and of parts of segments change nothing.
+#[test]
+fn false_sack_blocks_change_nothing() {
+    for edges in [
+        [(9_000, 9_001)],
+        [(5_000, 4_000)],
+        [(-100, 1_000)],
+        [(0x7fff_0000, 0x7fff_1000)],
+        [(100, 900)],
+        [(1_500, 1_500)],
+        [(4_000, 5_001)],
+    ] {
+        let mut peer = Scripted::established();
+        peer.push(5, 1_000);
+        let mut ack = head(ACK, 0, 0);
+        ack.options.sack = blocks(&edges);
+        for _ in 0..10 {
+            assert!(peer.give(&ack, &[]).is_empty(), "{edges:?}");
+        }
+        let statistics = peer.tcp.statistics();
+        assert_eq!(
+            (statistics.flying_octets, statistics.sent.fast_recoveries),
+            (5_000, 0)
+        );
+    }
+}
+
+/// TCP-036: RFC 2018 section 8: a receiver that gives up what it had sacked gets it again by the
+/// timer.
+#[test]
+fn a_peer_that_reneges_gets_everything_again() {
+    let mut peer = Scripted::established();
+    peer.push(5, 1_000);
+    let mut ack = head(ACK, 0, 0);
+    ack.options.sack = blocks(&[(0, 5_000)]);
+    assert!(
+        peer.give(&ack, &[]).is_empty(),
+        "all is sacked, nothing acknowledged"
+    );
+    assert_eq!(peer.tcp.statistics().flying_octets, 0);
+    peer.now_us = peer.tcp.deadline_us().expect("the timer runs");
+    let sent = peer.segments();
+    assert_eq!(sent.first().map(|sent| sent.seq), Some(SeqNumber(ISS + 1)));
+    assert!(peer.give(&head(ACK, 0, 5_000), &[]).is_empty());
+    assert_eq!(peer.tcp.statistics().flying_octets, 0);
+    assert_eq!(peer.tcp.deadline_us(), None);
+}
+
+/// TCP-016: A window that is taken back: what is in flight is not sent again into it, the peer is
+/// probed.
+#[test]
+fn a_window_that_shrinks_to_nothing_is_probed() {
+    let mut peer = Scripted::established();
+    peer.push(5, 1_000);
+    let mut closed = head(ACK, 0, 1_000);
+    closed.window = 0;
+    assert!(peer.give(&closed, &[]).is_empty());
+    for _ in 0..20 {
+        peer.now_us = peer.tcp.deadline_us().expect("a timer runs");
+        for sent in peer.segments() {
+            assert_eq!(sent.seq, head(ACK, 0, 999).ack, "a probe below SND.UNA");
+            closed.seq = head(ACK, 0, 0).seq;
+            peer.give(&closed, &[]);
+        }
+    }
+    assert_eq!(peer.tcp.state(), State::Established);
+    let sent = peer.give(&head(ACK, 0, 1_000), &[]);
+    assert_eq!(
+        sent.first().map(|sent| sent.seq),
+        Some(head(ACK, 0, 1_000).ack)
+    );
+}
+
+/// TCP-012: A maximum segment size of 0 or 1 octets is taken as 64, the smallest.
+#[test]
+fn a_tiny_maximum_segment_size_has_a_floor() {
+    for (mss, octets) in [
+        (Some(0), 64),
+        (Some(1), 64),
+        (Some(64), 64),
+        (Some(65), 65),
+        (None, 536),
+    ] {
+        let mut peer = Scripted::new();
+        let mut syn_ack = head(SYN_ACK, -1, 0);
+        syn_ack.options.mss = mss;
+        peer.give(&syn_ack, &[]);
+        assert_eq!(peer.tcp.statistics().emss_octets, octets, "{mss:?}");
+    }
+}
+
+/// A window of one octet for ever: one octet a time-out, and no more memory.
+#[test]
+fn a_window_of_one_octet_is_served_slowly() {
+    let mut peer = Scripted::established();
+    let mut tiny = head(ACK, 0, 0);
+    tiny.window = 1;
+    peer.give(&tiny, &[]);
+    peer.push(3, 1_000);
+    for octets in 1..200i64 {
+        peer.now_us = peer.tcp.deadline_us().expect("a timer runs");
+        let sent = peer.segments();
+        assert_eq!(sent.len(), 1, "{octets}: {sent:?}");
+        assert_eq!(sent[0].seq, head(ACK, 0, octets - 1).ack);
+        tiny.ack = head(ACK, 0, octets).ack;
+        assert!(peer.give(&tiny, &[]).is_empty());
+    }
+}
