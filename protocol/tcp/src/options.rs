@@ -54,7 +54,7 @@ pub enum OptionError {
 }
 
 /// Up to four SACK blocks, each the numbers of its first octet and of the one after its last.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct SackBlocks {
     blocks: [(SeqNumber, SeqNumber); SACK_BLOCKS_MAX],
     count: u8,
@@ -81,7 +81,7 @@ impl SackBlocks {
 }
 
 /// The options of a segment.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Options {
     /// Maximum segment size that the sender of the segment can receive, in octets.
     pub mss: Option<u16>,

@@ -3,10 +3,10 @@ use crate::options::SackBlocks;
 use crate::seq::SeqNumber;
 
 /// Ranges that are kept, at most. A segment that would begin another one is not kept.
-pub const RANGES_MAX: usize = 8;
+pub const RANGES_MAX: usize = 32;
 
 /// Up to [`RANGES_MAX`] ranges that do not touch.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Ranges {
     /// Numbers of the first octet and of the one after the last; the latest range first.
     ranges: [(SeqNumber, SeqNumber); RANGES_MAX],
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn without_room_the_oldest_leaves_unless_a_range_is_touched() {
-        let list: Vec<_> = (0..8).map(|index| (10 * index, 10 * index + 5)).collect();
+        let list: Vec<_> = (0..32).map(|index| (10 * index, 10 * index + 5)).collect();
         let mut found = ranges(&list);
-        assert!(!found.has_room(SeqNumber(100), SeqNumber(101)));
+        assert!(!found.has_room(SeqNumber(400), SeqNumber(401)));
         assert!(found.has_room(SeqNumber(75), SeqNumber(76)));
-        found.insert(SeqNumber(100), SeqNumber(101));
-        assert_eq!(edges(&found)[0], (100, 101));
+        found.insert(SeqNumber(400), SeqNumber(401));
+        assert_eq!(edges(&found)[0], (400, 401));
         assert_eq!(edges(&found).len(), RANGES_MAX);
         assert!(!edges(&found).contains(&(0, 5)));
     }

@@ -20,7 +20,7 @@ use crate::ranges::Ranges;
 use crate::seq::SeqNumber;
 
 /// What became of the octets of a segment.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arrival {
     /// They are in order; `filled_gap` if ranges were waiting.
     InOrder {
@@ -34,7 +34,7 @@ pub enum Arrival {
 }
 
 /// The receiver.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Receiver {
     next: SeqNumber,
     read: SeqNumber,

@@ -15,7 +15,7 @@ const INITIAL_US: u64 = SECOND_US;
 const AFTER_LOST_SYN_US: u64 = 3 * SECOND_US;
 
 /// Smoothed round-trip time and the time-out that follows from it, in microseconds.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RtoEstimator {
     /// SRTT times 8 and RTTVAR times 4, so that no fraction is lost; `None` before a sample.
     scaled: Option<(u64, u64)>,

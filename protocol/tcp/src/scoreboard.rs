@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// The segments in flight.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Scoreboard {
     entries: VecDeque<Entry>,
     /// Sacked runs, in order, apart from each other.
@@ -103,6 +103,7 @@ impl Scoreboard {
     /// acknowledged in part stays whole: it keeps its bounds.
     pub fn acknowledge(&mut self, ack: SeqNumber, mut done: impl FnMut(&Entry)) -> Progress {
         let mut progress = Progress::default();
+        let mut again = false;
         while let Some(entry) = self.entries.front().copied() {
             if entry.end().is_after(ack) {
                 break;
@@ -115,8 +116,12 @@ impl Scoreboard {
             if entry.state != State::Sacked {
                 progress.add(&entry);
             }
+            again |= entry.transmissions > 1;
             done(&entry);
             self.entries.pop_front();
+        }
+        if again {
+            progress.sent_us = None;
         }
         let first = self.entries.front().map_or(ack, |entry| entry.seq);
         let gone = self
@@ -206,9 +211,9 @@ impl Scoreboard {
     }
 
     /// Judge what has been passed by enough sacked octets. An entry is judged once by this; the
-    /// first one also after it was sent again, by what was sent after that. Returns whether that
-    /// happened: a retransmission was lost.
-    pub fn judge(&mut self, emss_octets: u32) -> bool {
+    /// first one also after it was sent again, by what was sent after that. Returns when a
+    /// retransmission was sent that is now known to be lost.
+    pub fn judge(&mut self, emss_octets: u32) -> Option<u64> {
         let begin = self
             .entries
             .partition_point(|entry| entry.seq.is_before(self.judged));
@@ -224,16 +229,15 @@ impl Scoreboard {
             }
             self.judged = end;
         }
-        let Some(head) = self.entries.front() else {
-            return false;
-        };
+        let head = *self.entries.front()?;
         let again = head.state == State::Flying
             && head.transmissions > 1
             && self.is_passed(head.sent_before, emss_octets);
-        if again {
-            self.lose(0);
+        if !again {
+            return None;
         }
-        again
+        self.lose(0);
+        Some(head.sent_us)
     }
 
     /// An entry that flies is lost.

@@ -20,7 +20,7 @@ pub struct Flags {
 }
 
 /// A header.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Head {
     /// Sequence number (SEG.SEQ).
     pub seq: SeqNumber,
@@ -35,7 +35,7 @@ pub struct Head {
 }
 
 /// A segment that has arrived. Its checksum has been verified.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Segment<'a> {
     /// Header.
     pub head: Head,
@@ -63,7 +63,7 @@ pub struct Piece {
 }
 
 /// A segment to be sent. The caller adds ports, checksum and the octets of the piece.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Outgoing {
     /// Header.
     pub head: Head,

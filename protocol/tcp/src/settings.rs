@@ -116,7 +116,7 @@ pub struct OutOfRange {
 }
 
 /// A value for each [`TimeOut`], always within its range.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimeOuts {
     values: [u64; TimeOut::ALL.len()],
 }
@@ -176,7 +176,7 @@ fn check(name: &'static str, value: u64, range: RangeInclusive<u64>) -> Result<(
 }
 
 /// Sizes and time-outs of a connection.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// Maximum segment size that is announced, and the largest that is sent: MTU less the headers
     /// of IP and TCP.

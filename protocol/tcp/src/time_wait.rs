@@ -3,7 +3,7 @@ use crate::segment::{Head, Segment};
 use crate::seq::SeqNumber;
 
 /// What a segment calls for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// An ACK.
     Ack,
@@ -12,7 +12,7 @@ pub enum Answer {
 }
 
 /// What is left of a connection that this end closed first.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimeWait {
     snd_nxt: SeqNumber,
     rcv_nxt: SeqNumber,

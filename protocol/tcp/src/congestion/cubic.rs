@@ -9,7 +9,7 @@
 //! on every machine.
 
 /// State since the last loss.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cubic {
     /// Window before the last reduction (W_max), in octets.
     max_octets: u64,
@@ -17,7 +17,7 @@ pub struct Cubic {
 }
 
 /// Since congestion avoidance began.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Epoch {
     start_us: u64,
     /// Time until W(t) is W_max (K).

@@ -26,7 +26,7 @@ pub enum Algorithm {
 }
 
 /// Windows of a connection, in octets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Congestion {
     algorithm: Algorithm,
     window_octets: u64,

@@ -32,7 +32,7 @@ use schedule::Schedule;
 use std::collections::VecDeque;
 
 /// What is kept of the SYNs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 struct Handshake {
     /// ISS.
     iss: SeqNumber,
@@ -46,7 +46,7 @@ struct Handshake {
     peer: Option<PeerSyn>,
 }
 
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Hash)]
 struct PeerSyn {
     /// IRS.
     irs: SeqNumber,
@@ -56,14 +56,14 @@ struct PeerSyn {
 }
 
 /// Challenge ACKs of the current interval (RFC 5961 section 7).
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, Hash)]
 struct Challenges {
     since_us: u64,
     count: u32,
 }
 
 /// What the device counts, at the last event.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, Hash)]
 struct DeviceCounts {
     duplicate_acks: u8,
     answers: u8,
@@ -75,7 +75,7 @@ struct DeviceCounts {
 ///
 /// Memory: less than 1 KiB, the receive buffer until the hand-over
 /// ([`Settings::receive_octets`]), and the records of [`Settings::records_max`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Connection {
     settings: Settings,
     state: State,

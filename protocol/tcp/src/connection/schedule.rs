@@ -6,7 +6,7 @@ const SEGMENTS: u32 = 2;
 const OWED_MAX: u32 = 255;
 
 /// What is owed to the peer.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, Hash)]
 pub(super) struct Schedule {
     /// ACKs to be sent at once; more than one only for duplicates, which the peer counts.
     owed: u32,

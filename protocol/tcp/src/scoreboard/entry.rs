@@ -3,7 +3,7 @@ use crate::segment::Piece;
 use crate::seq::SeqNumber;
 
 /// A segment that was sent and is not acknowledged.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// Its first octet.
     pub seq: SeqNumber,
@@ -20,7 +20,7 @@ pub struct Entry {
 }
 
 /// Where it is believed to be.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     Flying,
     Sacked,
@@ -40,11 +40,12 @@ impl Entry {
 }
 
 /// What an acknowledgement brought.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Progress {
     /// Octets that had not been acknowledged or sacked before.
     pub octets: u64,
-    /// When the latest segment among them was sent that was sent once (Karn's algorithm).
+    /// When the latest segment among them was sent, if it was sent once (Karn's algorithm) and the
+    /// acknowledgement did not wait for another one that was sent again.
     pub sent_us: Option<u64>,
 }
 

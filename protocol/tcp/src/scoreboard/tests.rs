@@ -48,7 +48,7 @@ fn three_runs_or_more_than_two_segments_above_make_a_segment_lost() {
         let mut runs = board(seq, 8);
         assert_eq!(sack(&mut runs, seq, &[(100, 200), (300, 400)]), 200);
         assert!(
-            !runs.judge(EMSS) && !runs.has_lost(),
+            runs.judge(EMSS).is_none() && !runs.has_lost(),
             "exactly two segments"
         );
         assert_eq!(sack(&mut runs, seq, &[(500, 600)]), 100);
@@ -126,22 +126,37 @@ fn samples_are_of_segments_sent_once() {
     );
 }
 
+/// An ACK that had to wait for a retransmission is no sample of what waited behind it.
+#[test]
+fn what_waited_for_a_retransmission_is_no_sample() {
+    let mut board = board(0, 3);
+    board.lose_head();
+    let head = board.first_lost().expect("it was just lost");
+    board.resend(head, SeqNumber(300), 50);
+    let progress = board.acknowledge(SeqNumber(300), |_| {});
+    assert_eq!((progress.octets, progress.sent_us), (300, None));
+}
+
 /// A retransmission that is lost is found by what was sent after it.
 #[test]
 fn the_first_segment_is_judged_again_by_what_was_sent_after_its_retransmission() {
     let mut board = board(0, 4);
     sack(&mut board, 0, &[(100, 400)]);
-    assert!(!board.judge(EMSS));
+    assert_eq!(board.judge(EMSS), None);
     let head = board.first_lost().expect("three segments passed it");
     board.resend(head, SeqNumber(400), 9);
-    assert!(!board.judge(EMSS));
+    assert_eq!(board.judge(EMSS), None);
     for index in 4..7 {
         let seq = 100 * index;
         assert_eq!(states(&board).chars().next(), Some('f'));
         board.push(SeqNumber(seq), piece(index.into(), 100), true, 10);
         sack(&mut board, 0, &[(100, seq + 100)]);
         let again = board.judge(EMSS);
-        assert_eq!(again, index == 6, "more than two segments sent after it");
+        assert_eq!(
+            again.is_some(),
+            index == 6,
+            "more than two segments sent after it"
+        );
     }
     assert_eq!(states(&board), "lssssss");
 }
@@ -163,7 +178,7 @@ fn the_timer_takes_back_what_was_sacked() {
         board.resend(index, SeqNumber(400), 9);
     }
     assert_eq!((board.first_lost(), board.flying_octets()), (None, 400));
-    assert!(!board.judge(EMSS));
+    assert_eq!(board.judge(EMSS), None);
     assert_eq!(states(&board), "ffff");
 }
 

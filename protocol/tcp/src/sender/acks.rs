@@ -86,15 +86,15 @@ impl Sender {
             // RFC 6675 counts ACKs with news in their blocks, RFC 5681 those without any news.
             let repeated = !self.scoreboard.is_empty() && same_window;
             match self.sack {
-                true if sacked => self.on_duplicate(1),
-                false if repeated => self.on_duplicate(report.duplicates),
+                true if sacked => self.on_duplicate(1, now_us),
+                false if repeated => self.on_duplicate(report.duplicates, now_us),
                 _ => {}
             }
         } else {
             self.on_progress(una, progress, was_full, now_us);
         }
         if self.sack {
-            self.judge_losses();
+            self.judge_losses(now_us);
         }
         verdict
     }
@@ -176,7 +176,7 @@ impl Sender {
     }
 
     /// `count` duplicate ACKs.
-    fn on_duplicate(&mut self, count: u32) {
+    fn on_duplicate(&mut self, count: u32, now_us: u64) {
         self.counts.duplicate_acks += u64::from(count);
         self.duplicate_acks = self.duplicate_acks.saturating_add(count);
         let emss = u64::from(self.emss_octets);
@@ -184,7 +184,7 @@ impl Sender {
             Recovery::None if self.duplicate_acks >= DUPLICATE_ACKS => {
                 // RFC 6582 section 3.2, step 1: not for duplicates that a time-out has caused.
                 if self.sack || self.una.is_after(self.recover) {
-                    self.begin_recovery();
+                    self.begin_recovery(now_us);
                     self.scoreboard.lose_head();
                     if !self.sack {
                         self.inflation_octets = u64::from(self.duplicate_acks) * emss;
@@ -205,23 +205,25 @@ impl Sender {
     }
 
     /// RFC 6675 section 5, after each ACK.
-    fn judge_losses(&mut self) {
+    fn judge_losses(&mut self, now_us: u64) {
         let again = self.scoreboard.judge(self.emss_octets.into());
-        if again {
-            self.counts.lost_retransmissions += 1;
-        }
+        self.counts.lost_retransmissions += u64::from(again.is_some());
         if !self.scoreboard.has_lost() {
             return;
         }
-        match self.recovery {
-            Recovery::None => self.begin_recovery(),
-            // A retransmission was lost: congestion again (RFC 5681 section 4.3).
-            Recovery::Fast { .. } if again => self.begin_recovery(),
+        match (self.recovery, again) {
+            (Recovery::None, _) => self.begin_recovery(now_us),
+            // A retransmission was lost: congestion again (RFC 5681 section 4.3), unless it was
+            // sent before the window was last reduced.
+            (Recovery::Fast { .. }, Some(sent_us)) if sent_us >= self.reduced_us => {
+                self.begin_recovery(now_us);
+            }
             _ => {}
         }
     }
 
-    fn begin_recovery(&mut self) {
+    fn begin_recovery(&mut self, now_us: u64) {
+        self.reduced_us = now_us;
         let flight = u64::from(self.nxt.octets_since(self.una));
         self.congestion.on_loss(flight);
         self.recovery = Recovery::Fast { point: self.nxt };

@@ -31,7 +31,7 @@ use std::collections::VecDeque;
 use types::{Fin, Limit, Pending, Recovery, Window, RECORD_OCTETS_MAX};
 
 /// The sending half.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Sender {
     una: SeqNumber,
     nxt: SeqNumber,
@@ -46,6 +46,8 @@ pub struct Sender {
     recovery: Recovery,
     /// SND.NXT at the last loss: what RFC 6582 calls recover, plus one.
     recover: SeqNumber,
+    /// When the congestion window was last reduced, but by the timer.
+    reduced_us: u64,
     sack: bool,
     duplicate_acks: u32,
     /// NewReno: octets by which duplicate ACKs have widened the window.
@@ -101,6 +103,7 @@ impl Sender {
             congestion: Congestion::new(algorithm, emss_octets, agreed.syn_was_lost),
             recovery: Recovery::None,
             recover: agreed.first - 1,
+            reduced_us: now_us,
             sack: agreed.sack,
             duplicate_acks: 0,
             inflation_octets: 0,

@@ -15,7 +15,7 @@ pub struct Record {
 }
 
 /// What the sender wants to send.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Emission {
     /// Octets of a record; `push` with the last of them.
     Data {
@@ -38,14 +38,14 @@ pub enum Emission {
     },
 }
 
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Hash)]
 pub(super) struct Pending {
     pub(super) record: Record,
     pub(super) sent_octets: u32,
 }
 
 /// The peer's window (RFC 9293 section 3.10.7.4).
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Hash)]
 pub(super) struct Window {
     pub(super) octets: u32,
     pub(super) shift: u8,
@@ -58,7 +58,7 @@ pub(super) struct Window {
     pub(super) max_octets: u32,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Recovery {
     /// No loss is known.
     None,
@@ -68,7 +68,7 @@ pub(super) enum Recovery {
     TimeOut { point: SeqNumber },
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fin {
     No,
     Wanted,
@@ -76,7 +76,7 @@ pub(super) enum Fin {
 }
 
 /// Why the last call for a segment gave none.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Limit {
     Application,
     Congestion,
@@ -109,7 +109,7 @@ pub struct SenderCounts {
 }
 
 /// What the handshake agreed on, for the sender.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Hash)]
 pub struct Agreed {
     /// Number of the first octet: ISS + 1.
     pub first: SeqNumber,

@@ -3,7 +3,9 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_tcp::{Head, Segment};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Octets of Ethernet, IPv4 and TCP around the payload.
 const HEADER_OCTETS: u64 = 54;
@@ -28,6 +30,8 @@ impl Wire {
 #[derive(Copy, Clone, Debug)]
 pub struct Path {
     pub delay_us: u64,
+    /// Up to so much more before the bottleneck, without reordering.
+    pub jitter_us: u64,
     /// Octets a second; 0 for any number.
     pub octets_a_second: u64,
     /// Octets that wait for it, at most.
@@ -35,17 +39,21 @@ pub struct Path {
     pub loss: u32,
     pub duplication: u32,
     pub reordering: u32,
+    /// Up to so much later than what follows.
+    pub late_us: u64,
 }
 
 impl Default for Path {
     fn default() -> Self {
         Self {
             delay_us: 50,
+            jitter_us: 0,
             octets_a_second: 0,
             queue_octets: u64::MAX,
             loss: 0,
             duplication: 0,
             reordering: 0,
+            late_us: 500,
         }
     }
 }
@@ -65,7 +73,10 @@ pub struct Link {
     /// By time and order of arrival: the end that it reaches.
     queue: BTreeMap<(u64, u64), (usize, Wire)>,
     order: u64,
-    busy_until_us: [u64; 2],
+    /// Shared by the links that pass one bottleneck.
+    pub busy_until_us: Rc<RefCell<[u64; 2]>>,
+    /// When the last segment reached the bottleneck.
+    last_us: [u64; 2],
     pub script: Script,
     pub dropped: u64,
 }
@@ -77,7 +88,8 @@ impl Link {
             random: ChaCha8Rng::seed_from_u64(seed),
             queue: BTreeMap::new(),
             order: 0,
-            busy_until_us: [0; 2],
+            busy_until_us: Rc::default(),
+            last_us: [0; 2],
             script: Box::new(|_, _| Action::Pass),
             dropped: 0,
         }
@@ -102,10 +114,16 @@ impl Link {
             copies = 2;
         }
         if self.happens(self.path.reordering) {
-            delay_us += self.random.random_range(1..=self.path.delay_us.max(1));
+            delay_us += self.random.random_range(1..=self.path.late_us);
         }
         if copies == 0 {
             self.dropped += 1;
+        }
+        let mut now_us = now_us;
+        if self.path.jitter_us > 0 {
+            now_us += self.random.random_range(0..=self.path.jitter_us);
+            now_us = now_us.max(self.last_us[from]);
+            self.last_us[from] = now_us;
         }
         for _ in 0..copies {
             let Some(leaves_us) = self.transmit(from, &wire, now_us) else {
@@ -123,14 +141,14 @@ impl Link {
         if self.path.octets_a_second == 0 {
             return Some(now_us);
         }
-        let begins_us = self.busy_until_us[from].max(now_us);
+        let begins_us = self.busy_until_us.borrow()[from].max(now_us);
         let waiting = (begins_us - now_us) * self.path.octets_a_second / 1_000_000;
         let octets = HEADER_OCTETS + wire.payload.len() as u64;
         if waiting + octets > self.path.queue_octets {
             return None;
         }
         let takes_us = (octets * 1_000_000).div_ceil(self.path.octets_a_second);
-        self.busy_until_us[from] = begins_us + takes_us;
+        self.busy_until_us.borrow_mut()[from] = begins_us + takes_us;
         Some(begins_us + takes_us)
     }
 

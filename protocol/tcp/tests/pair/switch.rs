@@ -26,6 +26,7 @@ fn each_octet_around_the_switch_is_delivered_once() {
         loss: 40_000,
         duplication: 30_000,
         reordering: 80_000,
+        ..Path::default()
     };
     for (path, seeds) in [(Path::default(), 1), (bad, 40)] {
         for seed in 0..seeds {

@@ -33,6 +33,7 @@ fn every_octet_arrives_once_through_a_bad_link() {
             loss: 30_000,
             duplication: 20_000,
             reordering: 50_000,
+            ..Path::default()
         };
         let sack = seed % 2 == 0;
         let settings = Settings {
