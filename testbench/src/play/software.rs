@@ -1,7 +1,7 @@
 //! The model as a receiver under test.
 
-use crate::play::events::Acknowledgement;
 use crate::play::dut::{Buffer, Dut, Entry, Observation, ReadSink, StreamState};
+use crate::play::events::Acknowledgement;
 use crate::play::rtl::is_looped;
 use rnic_abi::counters::Counter;
 use rnic_abi::host_ring::SLOT_HEADER_OCTETS;
