@@ -181,16 +181,18 @@ impl Sender {
         self.duplicate_acks = self.duplicate_acks.saturating_add(count);
         let emss = u64::from(self.emss_octets);
         match self.recovery {
-            Recovery::None if self.duplicate_acks >= DUPLICATE_ACKS => {
-                // RFC 6582 section 3.2, step 1: not for duplicates that a time-out has caused.
-                if self.sack || self.una.is_after(self.recover) {
-                    self.begin_recovery(now_us);
-                    self.scoreboard.lose_head();
-                    if !self.sack {
-                        self.inflation_octets = u64::from(self.duplicate_acks) * emss;
-                    }
+            // RFC 6582 section 3.2, step 1: not for duplicates that a time-out has caused.
+            Recovery::None
+                if self.duplicate_acks >= DUPLICATE_ACKS
+                    && (self.sack || self.una.is_after(self.recover)) =>
+            {
+                self.begin_recovery(now_us);
+                self.scoreboard.lose_head();
+                if !self.sack {
+                    self.inflation_octets = u64::from(self.duplicate_acks) * emss;
                 }
             }
+            Recovery::None if self.duplicate_acks >= DUPLICATE_ACKS => {}
             Recovery::None if !self.sack => {
                 self.inflation_octets = u64::from(self.duplicate_acks) * emss;
             }
