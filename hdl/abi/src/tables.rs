@@ -1,8 +1,8 @@
 //! Tables written and read through `TABLE_COMMAND`.
 //!
 //! A command is `operation` (bits 25:24), `table` (bits 19:16) and `index` (bits 15:0), and
-//! [`TABLE_UNFENCED`]. Each operation is atomic with respect to the pipeline: a segment or FPDU
-//! sees the entry either before or after it.
+//! [`TABLE_UNFENCED`]. Each operation is atomic with respect to the pipeline: a segment or FPDU sees
+//! the entry either before or after it.
 //!
 //! A fence and a `RELEASE` wait for octets to be written, an operation on [`LOOKUP`], [`TCP`] or
 //! [`MPA`] for segments in front of it. These wait for the host to take TLPs and for nothing else:
@@ -15,8 +15,8 @@ use crate::registers::TABLE_UNFENCED;
 
 /// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may revoke
 /// access to memory: it is busy until every command that placement accepted before has left
-/// (fence), but with [`TABLE_UNFENCED`]. At most two commands that were checked before it may not
-/// be accepted yet: a second write of the same entry is busy until they have left too.
+/// (fence), but with [`TABLE_UNFENCED`]. At most two commands that were checked before it may not be accepted yet: a second
+/// write of the same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
 /// Read the entry into `TABLE_DATA`: words 0 to 7 of a [`REGION`], words 0 to 3 of [`TCP`],
 /// [`OUT_OF_ORDER`], [`RANGE`], [`IN_USE`] and [`RECORDS`]. All others read as zero. A peer may

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! It knows each queue by what the driver writes to table QUEUE. What the device then does must not
-//! depend on the way, so a run compares the port with the tables as well as hardware with the
-//! model.
+//! depend on the way, so a run compares the port with the tables as well as hardware with the model.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

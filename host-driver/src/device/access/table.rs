@@ -1,4 +1,4 @@
-//! Table operations through `TABLE_COMMAND`: data, command, and a wait unless they are short.
+//! Table operations through `TABLE_COMMAND`: data, command, and a wait for those that are not short.
 
 use super::bar::Registers;
 use crate::device::error::DriverError;

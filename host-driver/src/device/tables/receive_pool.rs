@@ -184,8 +184,8 @@ impl ReceivePool {
     /// Close the queues of a connection. After this the device writes to none of their buffers, and
     /// to no read's sink.
     ///
-    /// Queue 0 is written also if it is not open, and last, with fences that are for all: they end
-    /// a connection without queues, too. What the device gave for it before is in memory then,
+    /// Queue 0 is written also if it is not open, and last, with fences that are for all: they end a
+    /// connection without queues, too. What the device gave for it before is in memory then,
     /// completions included.
     pub(crate) fn close_all(
         &mut self,

@@ -17,9 +17,9 @@
 //!
 //! No access waits for a table whose room may wait for the host: while such an operation runs,
 //! `TABLE_COMMAND` reads as busy, and writes to the table registers are ignored. A short one, or a
-//! post, keeps every access waiting by `register_hold`. Reads of unused addresses give 0. A value
-//! that `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset
-//! clears all registers, but not the counters, which are in RAM; until it ends writes are ignored.
+//! post, keeps every access waiting by `register_hold`. Reads of unused addresses give 0. A value that
+//! `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset clears
+//! all registers, but not the counters, which are in RAM; until it ends writes are ignored.
 
 pub mod access_hold;
 pub mod completion_queues;

@@ -54,9 +54,8 @@ enum TableState {
 ///
 /// A write to `QUEUE`, `STAG` or `REGION` may revoke memory from the device: the engine stays busy
 /// until every TLP of the commands that placement had taken before has left, so that a read of
-/// `TABLE_COMMAND` that says "done" is answered after them; but with `TABLE_UNFENCED`. An operation
-/// or a table that does not exist is not started. A command, or data, written while an operation
-/// runs is ignored.
+/// `TABLE_COMMAND` that says "done" is answered after them; but with `TABLE_UNFENCED`. An operation or a table that does not
+/// exist is not started. A command, or data, written while an operation runs is ignored.
 ///
 /// A region has eight words and an answer four: a read of one takes a second request, for
 /// `OPERATION_READ_ON`, whose answer are words 4 to 7. A peer's invalidation between the two

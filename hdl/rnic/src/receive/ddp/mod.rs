@@ -99,13 +99,12 @@
 //! | [`octet_order`]       | octet string to number                                               |
 //! | [`terminate`]         | error to Terminate code                                              |
 //!
-//! A table operation, or a post, waits for the checks of one record at most, and never for
-//! `command_ready` or a verdict: a record in the checks that waits for its verdict has changed
-//! nothing, is still the head of the FIFO, and goes back in front to repeat its lookups after the
-//! operation. It does not wait for commands given before: revoking an STag also needs the fence of
-//! placement. The release of a connection waits behind the record fence, for records that a full
-//! completion queue may stop: the stream manager asks for it when nothing of the connection is left
-//! there.
+//! A table operation, or a post, waits for the checks of one record at most, and never for `command_ready` or a
+//! verdict: a record in the checks that waits for its verdict has changed nothing, is still the
+//! head of the FIFO, and goes back in front to repeat its lookups after the operation. It does
+//! not wait for commands given before: revoking an STag also needs the fence of placement. The
+//! release of a connection waits behind the record fence, for records that a full completion queue
+//! may stop: the stream manager asks for it when nothing of the connection is left there.
 //!
 //! No verdict is lost: each arrives after its record, and at most 17 records have not used theirs,
 //! one in the checks and 16 in the FIFO. Replayed records have none. The result of an FPDU out of

@@ -1,10 +1,12 @@
 //! Posting port: a doorbell of the driver becomes an entry of the pool, then a tail.
 //!
 //! ```text
-//! POST_0, 1, 2 --> [ words ] ------------------------------------> entry
-//! POST --> [ queue ] -> Ask --(granted)--> Fetch -> Weigh -> Decide --> Pool --> Tail --> Idle
-//!                                                     ^        |
-//!          first, log2, tail, expected of the queue --+        +--> Idle, counted as refused
+//! POST_0, 1, 2 --> [ words ] ----------------------------------------+
+//! POST ----------> [ queue ] -> Ask --(granted)--> Fetch, Weigh ----- | --> Decide -+-> Idle, counted
+//!                                   first, log2, tail, expected --^   |             |
+//!                                                                     +---> Pool ---+
+//!                                                          entry written    |
+//!                                                                           +--> Tail --> Idle
 //! ```
 //!
 //! | latency    | 6 cycles, `granted` to the write of the tail; 4 to a refusal                |
@@ -14,8 +16,8 @@
 //!
 //! From `granted` to `done` no record is in the checks, and the memories of the queues are the
 //! port's ([`super::tables`]). The pool entry is `first + (tail mod entries)`, written before the
-//! tail that makes it the buffer of a message. A queue with `tail - expected` of `entries` posted
-//! is full: what is at its tail is the buffer of the message expected next.
+//! tail that makes it the buffer of a message. A queue with `tail - expected` of `entries` posted is
+//! full: what is at its tail is the buffer of the message expected next.
 //!
 //! [`AccessHold`]: crate::bus::csr::access_hold::AccessHold
 use super::types::{Buffer, PostWrite, QueueNow, QueueShape};

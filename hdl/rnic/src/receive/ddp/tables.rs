@@ -1,5 +1,5 @@
-//! Table port: turns table operations of the driver into writes of the memories of ddp and stag,
-//! and gives the posting port its turns.
+//! Table port: turns table operations of the driver into writes of the memories of ddp and stag, and
+//! gives the posting port its turns.
 //!
 //! ```text
 //!  table_request, table_valid --> [ wait for a gap ] --> [ one write ] ------------> table_done
