@@ -2,7 +2,6 @@
 
 use crate::host_addresses::HostAddresses;
 use crate::simulation::{Simulation, BAR0_ADDRESS};
-use rnic_abi::registers::{TABLE_COMMAND, TABLE_DATA};
 use rnic_driver::{Bar, Dma, DmaBuffer, DriverError};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -60,7 +59,6 @@ impl Simulation {
         let now = self.now();
         let address = BAR0_ADDRESS + u64::from(offset);
         let token = self.complex_mut().read_bar(now, address, octets);
-        self.note_posted(false);
         for _ in 0..READ_TIMEOUT_CYCLES {
             self.step();
             let now = self.now();
@@ -78,9 +76,6 @@ impl Simulation {
         let now = self.now();
         let address = BAR0_ADDRESS + u64::from(offset);
         self.complex_mut().write_bar(now, address, data);
-        if (TABLE_COMMAND..TABLE_DATA).contains(&offset) {
-            self.note_posted(true);
-        }
         self.step();
     }
 }

@@ -15,7 +15,6 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_abi::limits::RESET_CYCLES;
-use rnic_abi::registers::IDENTITY;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
@@ -59,8 +58,6 @@ pub struct Simulation {
     last_activity: u64,
     last_write: u64,
     last_frame_end: u64,
-    /// A post or a table operation was written, and no register was read since.
-    posted: bool,
     frames_ended: u64,
     assembly: Assembly,
     requests: Downstream,
@@ -107,7 +104,6 @@ impl Simulation {
             free_pages_when_idle: 0,
             last_activity: 0,
             last_write: 0,
-            posted: false,
             last_frame_end: 0,
             frames_ended: 0,
             assembly: Assembly::default(),
@@ -255,27 +251,8 @@ impl Simulation {
         self.assembly.is_open()
     }
 
-    pub(crate) fn note_posted(&mut self, posted: bool) {
-        self.posted = posted;
-    }
-
-    /// A read is answered after the writes before it have taken effect.
-    fn settle_posted(&mut self) {
-        if self.posted {
-            self.read_bar0(IDENTITY, 4);
-        }
-    }
-
-    /// Whether requests for BAR0 are left that the core has not taken.
-    pub fn has_requests(&self) -> bool {
-        !self.requests.is_empty()
-    }
-
-    /// Append a frame to the wire. A post or a table operation that was written before has taken
-    /// effect before the frame begins, as a program that writes it and then pushes the frame would
-    /// have it: both have to pass the device first.
+    /// Append a frame to the wire.
     pub fn push_frame(&mut self, octets: Vec<u8>, error: bool) {
-        self.settle_posted();
         self.frames.push(octets, error);
     }
 

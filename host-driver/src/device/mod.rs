@@ -382,9 +382,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(())
     }
 
-    /// Post a receive buffer; returns its MSN and its entry of the device's pool. That takes four
-    /// posted writes and no read: that a device is gone shows when it is next read. The device has
-    /// the buffer before whatever the driver writes or reads next.
+    /// Post a receive buffer; returns its MSN and its entry of the device's pool.
     ///
     /// Queue 1 receives RDMA Read Requests, each in a buffer of 28 octets. The buffers posted there
     /// limit the outstanding requests (IRD): the device refuses a further one and stops the stream
@@ -392,8 +390,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// has been answered.
     ///
     /// # Errors
-    /// [`DriverError::Unknown`], [`DriverError::QueueFull`]; [`DriverError::Gone`], after which the
-    /// device may have the buffer: keep it until the connection or the device has been closed.
+    /// [`DriverError::Unknown`], [`DriverError::QueueFull`]; [`DriverError::TableTimeout`] or
+    /// [`DriverError::Gone`], after which the device may have the buffer: keep it until the
+    /// connection or the device has been closed.
     pub fn post_receive(
         &mut self,
         connection: ConnectionId,
@@ -416,7 +415,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::Unknown`] if the queue is not open; [`DriverError::QueueFull`] if its reads
     /// are all outstanding; [`DriverError::Configuration`] if the sink's region is too long;
-    /// [`DriverError::Gone`].
+    /// [`DriverError::TableTimeout`].
     ///
     /// [`READ_QUEUE`]: rnic_abi::limits::READ_QUEUE
     pub fn post_read(

@@ -241,7 +241,7 @@ fn memory_of_an_opening_that_fails_is_not_given_to_others() {
 }
 
 /// The device goes at each register access of each call: the call fails, and with it every later
-/// one, without an access. A call that only writes does not notice; the next one that reads does.
+/// one, without an access.
 #[test]
 fn nothing_is_done_with_a_device_that_is_gone() {
     type Call = fn(&mut Device<Tables, NoMemory>, ConnectionId) -> Result<(), DriverError>;
@@ -278,11 +278,6 @@ fn nothing_is_done_with_a_device_that_is_gone() {
             device.open_queue(connection, 0, 1).expect("there is room");
             device.bar.double().gone_after = Some(gone_after);
             let result = call(&mut device, connection);
-            let went_on = result.is_ok();
-            let result = match went_on && device.bar.double().gone_after == Some(0) {
-                true => device.check_present(),
-                false => result,
-            };
             if result.is_ok() {
                 break;
             }
@@ -300,8 +295,7 @@ fn nothing_is_done_with_a_device_that_is_gone() {
             assert_eq!(device.poll_completion(), None);
             assert_eq!(device.poll_host_frame(), None);
             assert_eq!(device.bar.double().accesses, accesses, "call {number}");
-            let is_there = device.regions.has_index(0x22_22);
-            assert!(went_on || !is_there, "call {number}");
+            assert!(!device.regions.has_index(0x22_22), "call {number}");
         }
         assert!(failures > 0, "call {number} makes no access");
     }
@@ -350,65 +344,6 @@ fn a_connection_closes_lookup_first_and_queues_last() {
     assert_eq!(device.bar.double().operations, order);
     let unknown = device.close_connection(connection);
     assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
-}
-
-/// Register accesses of a call over a BAR that costs nothing: writes and reads.
-fn cost<T>(
-    device: &mut Device<Tables, NoMemory>,
-    call: impl FnOnce(&mut Device<Tables, NoMemory>) -> Result<T, DriverError>,
-) -> (T, (usize, usize)) {
-    let count = |device: &mut Device<Tables, NoMemory>| {
-        let double = device.bar.double();
-        (double.accesses, double.reads)
-    };
-    let (accesses, reads) = count(device);
-    let result = call(device).expect("the device takes it");
-    let now = count(device);
-    let reads = now.1 - reads;
-    (result, (now.0 - accesses - reads, reads))
-}
-
-/// What a connection costs a driver, and each of its buffers, with all four queues open. A read
-/// takes as long as the bus takes both ways; a write is posted.
-#[test]
-fn calls_cost_as_few_accesses_as_they_can() {
-    let mut device = device();
-    let (connection, opened) = cost(&mut device, |device| {
-        device.open_connection(&connection_config())
-    });
-    for qn in 0..4 {
-        let (_, queue) = cost(&mut device, |device| device.open_queue(connection, qn, 2));
-        assert_eq!(queue, (3, 0), "queue {qn}");
-    }
-    let buffer = DmaBuffer {
-        address: 0x1000,
-        octets: 64,
-    };
-    let (_, posted) = cost(&mut device, |device| {
-        device.post_receive(connection, 0, buffer)
-    });
-    let (_, read) = cost(&mut device, |device| device.post_read(connection, 0, 0, 0));
-    let bound = region(0x0011_1111, None);
-    let (_, registered) = cost(&mut device, |device| device.register_region(&bound));
-    let (_, removed) = cost(&mut device, |device| device.deregister_region(bound.stag));
-    let (_, closed) = cost(&mut device, |device| device.close_connection(connection));
-    println!(
-        "register writes and reads of a call, once with every table entry of ten words, and now"
-    );
-    for (name, before, now, most) in [
-        ("open a connection", (88, 9), opened, (44, 4)),
-        ("post a receive", (22, 2), posted, (4, 0)),
-        ("post a read", (22, 2), read, (4, 0)),
-        ("register a region", (22, 2), registered, (12, 0)),
-        ("deregister it", (33, 3), removed, (12, 2)),
-        ("close the connection", (101, 12), closed, (50, 6)),
-    ] {
-        println!(
-            "{name:22} {:3} + {:2}  {:3} + {:2}",
-            before.0, before.1, now.0, now.1
-        );
-        assert!(now.0 <= most.0 && now.1 <= most.1, "{name}: {now:?}");
-    }
 }
 
 /// Its completions, too, are in the queue when the call returns: a write of table QUEUE is fenced.

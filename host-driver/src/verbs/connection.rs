@@ -119,7 +119,7 @@ impl<B: Bar, D: Dma> Connection<B, D> {
     /// # Errors
     /// The memory, and [`DriverError::Unknown`], [`DriverError::QueueFull`],
     /// [`DriverError::ReadOnly`], [`DriverError::OtherContext`]. Without it
-    /// [`DriverError::Gone`]: the device may have it.
+    /// [`DriverError::TableTimeout`] or [`DriverError::Gone`]: the device may have it.
     pub fn post_receive(
         &self,
         qn: u32,

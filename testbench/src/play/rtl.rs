@@ -9,7 +9,6 @@ use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{self, Buffer, Dut, Observation, ReadSink, StreamState};
 use crate::play::pauses::{Patience, Pauses};
-use crate::play::posts::PostPaths;
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
@@ -55,7 +54,7 @@ pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     /// Cycle of the simulation in which the device was open: the timeline begins there.
     opened: u64,
-    device: Device<PostPaths<SimBar>, SimDma>,
+    device: Device<SimBar, SimDma>,
     rings: Rc<RefCell<Rings>>,
     frame_cycles_min: u64,
     pauses: Option<Pauses>,
@@ -126,7 +125,7 @@ impl Rtl {
             true => loop_memory::config(&options.config),
             false => options.config,
         };
-        let mut device = Device::open(PostPaths::new(bar, seed), dma, config)?;
+        let mut device = Device::open(bar, dma, config)?;
         let looped = options.loopback.then(|| LoopMemory::begin(&mut device));
         let looped = looped.transpose()?;
         let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);

@@ -16,7 +16,7 @@ pub trait Machine {
     type Bar: Bar;
     type Dma: Dma;
 
-    /// BAR and memory; the memory of one such pair alone is used.
+    /// BAR and memory; once.
     fn attach(&self) -> (Self::Bar, Self::Dma);
     /// A frame of the wire; with `error` the MAC has found it bad.
     fn push(&self, frame: Vec<u8>, error: bool);

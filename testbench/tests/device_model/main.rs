@@ -15,7 +15,6 @@
 //! never does.
 
 mod machine;
-mod posts;
 mod program;
 mod resets;
 mod traffic;

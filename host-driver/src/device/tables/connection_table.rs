@@ -97,9 +97,8 @@ impl ConnectionTable {
         let entry = LookupEntry::new(&config.key, id);
         let full = DriverError::HashFull { what: "connection" };
         self.lookup.insert(config.key.hash(), entry, full, |slot| {
-            let words = slot.value.map(|value| value.words());
-            let words = words.as_ref().map_or(&[0][..], |words| words);
-            table::write(bar, tables::LOOKUP, slot.index, words)
+            let words = slot.value.map_or([0; 10], |value| value.words());
+            table::write(bar, tables::LOOKUP, slot.index, &words)
         })?;
         self.open[usize::from(id)] = Some(*config);
         Ok((ConnectionId(id), events_written))
@@ -117,7 +116,7 @@ impl ConnectionTable {
         let key = self.config(connection)?.key;
         let entry = LookupEntry::new(&key, connection.0);
         self.lookup.remove(key.hash(), &entry, |slot| {
-            table::write(bar, tables::LOOKUP, slot.index, &[0])
+            table::write(bar, tables::LOOKUP, slot.index, &[])
         })?;
         table::release(bar, tables::TCP, u32::from(connection.0))?;
         table::release(bar, tables::MPA, u32::from(connection.0))
@@ -235,14 +234,14 @@ fn write_contexts(
     config: &ConnectionConfig,
 ) -> Result<(), DriverError> {
     let start = config.sequence_start;
-    table::write(bar, tables::TCP, index, &[start, config.window, 0, 0])?;
+    table::write(bar, tables::TCP, index, &[start, config.window])?;
     let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
     table::write(bar, tables::MPA, index, &[start, flags])?;
     let queue = u32::from(config.completion_queue.0);
     let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16 | queue << 17;
     table::write(bar, tables::DDP, index, &[ddp])?;
     for qn in 0..QUEUE_SLOTS as u32 {
-        table::write(bar, tables::QUEUE, index << 2 | qn, &[0])?;
+        table::write(bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
     }
     Ok(())
 }

@@ -12,9 +12,7 @@ pub(super) struct Registers {
     /// log2 of the cycles, 0 for none.
     pub(super) event_delay_log2: u32,
     pub(super) table_data: [u32; TABLE_DATA_WORDS],
-    /// What the posting port was given.
-    pub(super) post: [u32; 3],
-    /// A table operation was started that is not short, and `TABLE_COMMAND` was not read since.
+    /// A table operation was started, and `TABLE_COMMAND` was not read since.
     pub(super) is_unread: Cell<bool>,
     /// Those that are only read back, and those of which a part is kept elsewhere.
     pub(super) kept: BTreeMap<u32, u32>,
@@ -28,7 +26,6 @@ impl Default for Registers {
             loopback: false,
             event_delay_log2: 0,
             table_data: [0; TABLE_DATA_WORDS],
-            post: [0; 3],
             is_unread: Cell::new(false),
             kept: BTreeMap::from([
                 (OUT_OF_ORDER_PAGES, OUT_OF_ORDER_PAGES_MAX),

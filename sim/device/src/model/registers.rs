@@ -9,7 +9,7 @@ use rnic_abi::interrupts::{
 };
 use rnic_abi::limits::{COMPLETION_QUEUES, PAGES};
 use rnic_abi::registers::*;
-use rnic_abi::tables::{is_short, name};
+use rnic_abi::tables::name;
 use rnic_abi::transmit_ring::RINGS;
 use rnic_sim::inner_width;
 
@@ -105,12 +105,8 @@ impl DeviceModel {
                 self.table_operation(value);
                 // What does not exist is not started, as on hardware.
                 let exists = name(value >> 16 & 0xf).is_some() && value >> 24 & 3 != 0;
-                self.registers.is_unread.set(exists && !is_short(value));
+                self.registers.is_unread.set(exists);
             }
-            POST_0 | POST_1 | POST_2 => {
-                self.registers.post[((offset - POST_0) / 4) as usize] = value;
-            }
-            POST => self.ring(value),
             TABLE_DATA..TABLE_DATA_END => {
                 self.registers.table_data[((offset - TABLE_DATA) / 4) as usize] = value;
             }

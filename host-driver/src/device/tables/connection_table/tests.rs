@@ -58,7 +58,11 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
             assert_eq!(again, Ok((ConnectionId(0), 0)));
         }
     }
-    assert_eq!(failures, 2 * 3, "TCP, MPA, and the lookup's");
+    assert_eq!(
+        failures,
+        2 * (3 + QUEUE_SLOTS + 1),
+        "contexts, and the lookup's"
+    );
 }
 
 #[test]
