@@ -25,11 +25,12 @@
 //! counters are cumulative since the TCP context was written. An entry of an earlier connection
 //! with the same id is never composed after that write.
 //!
-//! SEG.ACKs are compared in the order in which the segments arrived, by the sign of their difference
-//! modulo 2^32 (RFC 9293 section 3.4): a segment takes the place of the one before unless its
-//! SEG.ACK is behind. The device does not know SND.NXT: an acceptable segment may acknowledge what
-//! was never sent. As the next event begins anew, it hides no SEG.ACK of a later one; within an
-//! event the segments that it hides are acknowledged again by the next segment of the peer.
+//! SEG.ACKs are compared in the order in which the segments arrived, by the sign of their
+//! difference modulo 2^32 (RFC 9293 section 3.4): a segment takes the place of the one before
+//! unless its SEG.ACK is behind. The device does not know SND.NXT: an acceptable segment may
+//! acknowledge what was never sent. As the next event begins anew, it hides no SEG.ACK of a later
+//! one; within an event the segments that it hides are acknowledged again by the next segment of
+//! the peer.
 //!
 //! The phase is 1 on the first pass over the ring and inverts at each wrap. The device writes an
 //! entry as one TLP. While the ring is full, events are pending; nothing else waits for it.

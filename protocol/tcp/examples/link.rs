@@ -1,9 +1,9 @@
 //! Goodput over a simulated link, and how fairly connections share one: `cargo run --release -p
 //! rnic-tcp --example link [SEEDS]`.
 //!
-//! Each figure is the least of ten seeds, or of as many as are asked for. The bottleneck carries 100 Mb/s, frames of 1,514 octets;
-//! its queue holds one bandwidth-delay product, at least 32 KiB. Octets are not compared here, every
-//! other invariant of the tests' pair is.
+//! Each figure is the least of ten seeds, or of as many as are asked for. The bottleneck carries
+//! 100 Mb/s, frames of 1,514 octets; its queue holds one bandwidth-delay product, at least 32 KiB.
+//! Octets are not compared here, every other invariant of the tests' pair is.
 #[allow(unused)]
 #[path = "../tests/pair/device.rs"]
 mod device;

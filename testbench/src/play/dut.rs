@@ -146,8 +146,8 @@ pub trait Dut {
     fn expected_events(&self, _connection: ConnectionId) -> Option<Event> {
         None
     }
-    /// SEG.ACK and SEG.WND that an open connection began with, and those of its acceptable segments,
-    /// equal ones in a row once; unknown for hardware.
+    /// SEG.ACK and SEG.WND that an open connection began with, and those of its acceptable
+    /// segments, equal ones in a row once; unknown for hardware.
     fn acknowledged(&self, _connection: ConnectionId) -> Vec<Acknowledgement> {
         Vec::new()
     }

@@ -74,7 +74,8 @@ impl EventTally {
             }
             if after.is_empty() {
                 return Some(format!(
-                    "event {number} acknowledges {acknowledged:x?}, as no segments from {ends:?} on: {:x?}",
+                    "event {number} acknowledges {acknowledged:x?}, as no segments from \
+                     {ends:?} on: {:x?}",
                     &segments[ends.first().map_or(0, |first| *first)..]
                 ));
             }

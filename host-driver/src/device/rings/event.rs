@@ -87,9 +87,9 @@ pub struct Event {
     pub reasons: Reasons,
     /// RCV.NXT: acknowledge up to here.
     pub rcv_nxt: u32,
-    /// The highest SEG.ACK of the acceptable segments since the connection's last event, by the sign
-    /// of the difference; without such a segment that of the last one. It may acknowledge what was
-    /// never sent: the sender knows.
+    /// The highest SEG.ACK of the acceptable segments since the connection's last event, by the
+    /// sign of the difference; without such a segment that of the last one. It may acknowledge what
+    /// was never sent: the sender knows.
     pub seg_ack: u32,
     /// SEG.WND of the same segment, unscaled.
     pub seg_wnd: u16,

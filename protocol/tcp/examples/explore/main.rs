@@ -1,15 +1,15 @@
-//! Every order of delivery, loss, duplication and early timers of two small connections, from SYN to
-//! the end: `cargo run --release -p rnic-tcp --example explore [--break NAME]`.
+//! Every order of delivery, loss, duplication and early timers of two small connections, from SYN
+//! to the end: `cargo run --release -p rnic-tcp --example explore [--break NAME]`.
 //!
 //! ```text
-//!  state: both ends | what is in flight | faults left        successors: deliver any of it, lose it,
-//!                                                            deliver it twice, let a timer expire
+//!  state: both ends | what is in flight | faults left     successors: deliver any of it, lose it,
+//!                                                         deliver it twice, let a timer expire
 //! ```
 //!
-//! A state is a hash of 128 bits of both connections, their applications and the segments in flight;
-//! one that was met before is not followed again. Without faults the clock stands still while
-//! segments are in flight. In each state the invariants of `end` hold, and where nothing is left to
-//! happen everything was delivered once, acknowledged and closed.
+//! A state is a hash of 128 bits of both connections, their applications and the segments in
+//! flight; one that was met before is not followed again. Without faults the clock stands still
+//! while segments are in flight. In each state the invariants of `end` hold, and where nothing is
+//! left to happen everything was delivered once, acknowledged and closed.
 mod end;
 
 use end::{End, Finding, Wire, BREAKS};

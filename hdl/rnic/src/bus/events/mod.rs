@@ -21,8 +21,8 @@
 //!
 //! Events coalesce: a connection has at most one pending, and its number is at most once among the
 //! ids, which therefore never overflow. Reasons are joined by OR, SEG.ACK is the highest of the
-//! segments that joined; all other fields are those of the context when the event is composed. A full
-//! ring, and one that is off, holds up the writer alone.
+//! segments that joined; all other fields are those of the context when the event is composed. A
+//! full ring, and one that is off, holds up the writer alone.
 //!
 //! | latency    | 17 cycles, `report_valid` to `tlp_valid`, if acceptance is idle            |
 //! | throughput | an event in 11 cycles (10 at D = 512), and while `tlp_ready`               |
