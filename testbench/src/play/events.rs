@@ -13,7 +13,7 @@
 //! ```
 
 use rnic_driver::{Event, Reason, Reasons};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// SEG.ACK and SEG.WND.
 pub type Acknowledgement = (u32, u16);
@@ -57,13 +57,21 @@ impl EventTally {
     /// In words, what the events acknowledge that no groups of `segments` do: those of the
     /// acceptable segments in a row once, after the one that the connection began with.
     pub fn unexplained(&self, segments: &[Acknowledgement]) -> Option<String> {
+        let last_places: HashMap<Acknowledgement, usize> = segments
+            .iter()
+            .enumerate()
+            .map(|(place, &segment)| (segment, place))
+            .collect();
         // Places in which the groups of the events so far may have ended.
         let mut ends = BTreeSet::from([0]);
         for (number, &(acknowledged, is_of_segments)) in self.acknowledged.iter().enumerate() {
             let groups = ends.iter().flat_map(|&end| {
                 // What is in a row may be of two groups.
                 let starts = [end, end + 1].into_iter();
-                starts.flat_map(|start| group_ends(segments, start, acknowledged))
+                let last_place = last_places.get(&acknowledged).copied();
+                starts.flat_map(move |start| {
+                    group_ends(segments, start, acknowledged, last_place.unwrap_or(0))
+                })
             });
             let mut after: BTreeSet<usize> = groups.collect();
             if !is_of_segments {
@@ -87,11 +95,13 @@ impl EventTally {
     }
 }
 
-/// The last segments of groups that begin with `start` and of which `acknowledged` is the highest.
+/// The last segments of groups that begin with `start` and of which `acknowledged` is the highest;
+/// no segment after `last_place` has it.
 fn group_ends(
     segments: &[Acknowledgement],
     start: usize,
     acknowledged: Acknowledgement,
+    last_place: usize,
 ) -> Vec<usize> {
     let mut highest: Option<Acknowledgement> = None;
     let mut ends = Vec::new();
@@ -100,11 +110,11 @@ fn group_ends(
         if highest.is_none_or(|highest| distance(highest.0, segment.0) >= 0) {
             highest = Some(segment);
         }
-        match highest {
-            Some(highest) if highest == acknowledged => ends.push(place),
-            // It does not fall.
-            Some(highest) if distance(acknowledged.0, highest.0) > 0 => break,
-            _ => {}
+        // One that is above may still come to it: three steps of less than 2^31 lead around.
+        if highest == Some(acknowledged) {
+            ends.push(place);
+        } else if place >= last_place {
+            break;
         }
     }
     ends
@@ -182,5 +192,27 @@ mod tests {
         }
         assert!(is_explained(&[(2, 1), FAR], Reason::FirstFpdu));
         assert!(!is_explained(&[(5, 1)], Reason::FirstFpdu));
+    }
+
+    /// Hostile peers acknowledge at random: each of these is above the one before it, but the last
+    /// one is below the first; without the one between, the first stays the highest.
+    #[test]
+    fn acknowledgements_that_lead_around_are_of_one_group() {
+        const FIRST: Acknowledgement = (0x4cd7_fb04, 1);
+        const BETWEEN: Acknowledgement = (0xa77e_5077, 1);
+        const LAST: Acknowledgement = (0xf21e_ee03, 1);
+        for (segments, highest) in [
+            (&[(0, 0), FIRST, BETWEEN, LAST][..], LAST),
+            (&[(0, 0), FIRST, LAST], FIRST),
+        ] {
+            for acknowledged in [FIRST, BETWEEN, LAST] {
+                let tally = EventTally {
+                    acknowledged: vec![(acknowledged, true)],
+                    ..EventTally::default()
+                };
+                let unexplained = tally.unexplained(segments);
+                assert_eq!(unexplained.is_none(), acknowledged == highest);
+            }
+        }
     }
 }

@@ -166,13 +166,23 @@ fn a_file_that_cannot_be_read_is_named() {
 fn a_file_that_is_no_capture_is_named() {
     for (name, octets) in [
         ("text.pcap", &b"frames, some of them\n"[..]),
-        ("nothing.pcap", &[]),
         ("half-a-head.pcap", &pcap_head(LINK_ETHERNET)[..11]),
         ("not-gzip.pcap.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 7]),
     ] {
         let path = file(name, octets);
         refuses_in_one_line(&["play", "--dut", "model", &path], &[name]);
     }
+}
+
+/// A recorder that saw nothing leaves such a file: the report is whole, and says why it is empty.
+#[test]
+fn an_empty_file_is_named_beside_its_report() {
+    let path = file("nothing.pcap", &[]);
+    let output = refuses(
+        &["play", "--dut", "model", &path],
+        &["nothing.pcap", "is empty: 0 octets"],
+    );
+    assert!(stdout(&output).contains("0 frames"), "{}", stdout(&output));
 }
 
 /// What is whole is played; here nothing of it has a flow.
@@ -196,7 +206,7 @@ fn a_frame_that_was_not_captured_whole_is_named() {
     let path = file("snapped.pcap", &octets);
     refuses(
         &["play", "--dut", "model", &path],
-        &["snapped.pcap", "1 frame (1) not captured whole"],
+        &["snapped.pcap", "cut by a snap length: 1 frame (1)"],
     );
 }
 
