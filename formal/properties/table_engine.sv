@@ -1,25 +1,31 @@
 // One table operation at a time; a write that may revoke memory is over only when the room has done
-// it and the fence after it has passed. Until then the request stands as it was given. A read of a
+// it and the fence after it has passed, unless it was told not to fence. An operation is short from
+// its first cycle to its last, or never: what fences, or is another room's than ddp's, is not. Until then the request stands as it was given. A read of a
 // region is over when the room has answered twice: what was asked for, and, after a cycle without a
 // request, the rest of the same entry.
 module properties(
     input clock, input reset, input command_write, input [9:0] word_write, input [31:0] write_data,
     input table_done, input [127:0] table_data, input fence_done
 );
-    wire busy, table_valid, fence;
+    wire busy, short, table_valid, fence;
     wire [319:0] words;
     wire [`BITS_table_request-1:0] table_request;
     `BLOCK block(
         .clock(clock), .reset(reset), .command_write(command_write), .word_write(word_write),
-        .write_data(write_data), .busy(busy), .words(words), .table_request(table_request),
+        .write_data(write_data), .busy(busy), .short(short), .words(words), .table_request(table_request),
         .table_valid(table_valid), .table_done(table_done), .table_data(table_data),
         .fence(fence), .fence_done(fence_done)
     );
-    localparam READ_ON = 0, WRITE = 1, READ = 2, QUEUE = 5, STAG = 8, REGION = 9, LAST = 14;
+    localparam READ_ON = 0, WRITE = 1, READ = 2, RELEASE = 3;
+    localparam DDP = 4, QUEUE = 5, STAG = 8, REGION = 9, RECORDS = 13, LAST = 14;
     localparam REQUEST = 1, BETWEEN = 2, FENCE = 3;
     wire [1:0] operation = table_request[1:0];
     wire [3:0] number = table_request[5:2];
-    wire revokes = operation == WRITE && (number == QUEUE || number == STAG || number == REGION);
+    // As the command said it.
+    reg unfenced = 0;
+    wire revokes = operation == WRITE && (number == QUEUE || number == STAG || number == REGION)
+        && !unfenced;
+    wire of_ddp = (number >= DDP && number <= REGION) || number == RECORDS;
     // Of the operation that runs.
     reg done_seen = 0, fenced = 0, passed = 0, answered = 0, rested = 0;
     reg [1:0] answers = 0;
@@ -29,6 +35,7 @@ module properties(
     always @(posedge clock) begin
         started <= 1;
         was_busy <= busy && !reset;
+        if (command_write && !busy) unfenced <= write_data[26];
         revoked <= revokes;
         request_before <= table_request;
         was_valid <= table_valid && !reset;
@@ -60,7 +67,9 @@ module properties(
             if (fence) assert(busy && done_seen && revokes && !fenced);
             if (was_busy && !busy) assert(done_seen);
             if (was_busy && !busy && revoked) assert(fenced && passed);
+            assert(short == (busy && of_ddp && operation != RELEASE && !revokes));
             // What goes on from cycle to cycle.
+            assert(\block.is_unfenced$q == unfenced);
             assert(\block.state$q <= FENCE && busy == (\block.state$q != 0));
             assert(!\block.reads_on$q || \block.operation$q == READ && number == REGION);
             assert(\block.reads_on$q || \block.operation$q != 0 || !busy);
@@ -80,4 +89,5 @@ module properties(
     (* hierconn *) wire [1:0] \block.operation$q ;
     (* hierconn *) wire \block.is_done$q ;
     (* hierconn *) wire \block.reads_on$q ;
+    (* hierconn *) wire \block.is_unfenced$q ;
 endmodule

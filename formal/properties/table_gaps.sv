@@ -2,7 +2,8 @@
 // a record or the driver goes by meets a write of its memory. When a record enters the checks
 // (`take`), no table has been written since four cycles before, when its first lookup began, nor an
 // outstanding read changed by a Read Response; until it is committed none is; and a record is committed in no cycle in which another one, or the driver,
-// reads. So block RAM, which leaves a read undefined where it is written, gives what it holds.
+// reads. A post reads the queues when nothing writes them, and writes as a table operation does.
+// So block RAM, which leaves a read undefined where it is written, gives what it holds.
 //
 // A message that is complete advances a queue of its own: QN is 0, 1 or 2 there, and the queue of
 // reads is 3, so what a tagged segment looks up in front is not touched.
@@ -14,7 +15,8 @@ module properties(
     input [`BITS_replay-1:0] replay, input replay_valid, input replayed_ready, input begun,
     input record_fence,
     input command_ready, input stream_error_ready, input [`BITS_table_request-1:0] table_request,
-    input table_valid, input [`BITS_cq_write-1:0] cq_write
+    input table_valid, input [`BITS_cq_write-1:0] cq_write,
+    input [9:0] access_address, input [31:0] access_data, input access_write
 );
     wire table_done;
     `BLOCK block(
@@ -24,7 +26,8 @@ module properties(
         .record_fence(record_fence),
         .command_ready(command_ready), .stream_error_ready(stream_error_ready),
         .table_request(table_request), .table_valid(table_valid), .table_done(table_done),
-        .cq_write(cq_write)
+        .cq_write(cq_write), .access_address(access_address), .access_data(access_data),
+        .access_write(access_write)
     );
     // Writes: of what records look up in front, and of what they look up in the checks.
     (* hierconn *) wire \block.checks.stag.lookup.way$0.write_enable ;
@@ -82,7 +85,11 @@ module properties(
     wire decide = \block.sequencer.decide , commit = \block.sequencer.commit ;
     wire load = \block.sequencer.load ;
     wire [2:0] port = \block.checks.port.state$q ;
-    localparam EXECUTE = 2, DONE = 5;
+    // The steps of a post.
+    (* hierconn *) wire [2:0] \block.checks.posting.state$q ;
+    wire [2:0] post = \block.checks.posting.state$q ;
+    localparam EXECUTE = 2, DONE = 5, QUEUED = 6, LENT = 7;
+    localparam ASK = 1, POOL = 5, TAIL = 6;
 
     // Cycles since a table was written, and that the record in front has been there, up to 4; the
     // record in the checks, and how far it is.
@@ -129,15 +136,20 @@ module properties(
             if (by_record) assert(commit && !restart);
             if (\block.checks.stag.region.write ) assert(!\block.checks.stag.region.invalidate );
             if (\block.checks.stag.read_region ) assert(!take && !region_write);
+            // In its first cycle a post addresses the memories of its queue.
+            if (port == LENT && post == ASK) assert(!take && !front_write && !checks_write);
         end
 `ifndef BROKEN
         // What makes these true after any number of cycles.
         if (started) begin
             if (!reset_before) begin
-                if (front_write && !moves) assert(restart && port == DONE);
-                if (checks_write && !by_record) assert(restart && port == DONE);
+                if (front_write && !moves) assert(restart && (port == DONE || post == POOL));
+                if (checks_write && !by_record) assert(restart && (port == DONE || post == TAIL));
+                // A post has the memories from the end of its wait on.
+                assert(post <= TAIL && (port == LENT || post <= ASK));
+                if (port == LENT || port == QUEUED) assert(post != 0);
                 assert(hold == (port != 0));
-                if (port >= EXECUTE) assert(held_free);
+                if (port >= EXECUTE && port != QUEUED) assert(held_free);
                 if (held_free) assert(may_run);
             end
             if (\block.checks.stag.read_region ) assert(port == EXECUTE);

@@ -205,6 +205,8 @@ fn open(
         },
         sequence_start: flow.sequence_start,
         window: WINDOW,
+        seg_ack: 0,
+        seg_wnd: 0,
         markers: flow.markers,
         crc: flow.crc,
         version: flow.revision.min(1),

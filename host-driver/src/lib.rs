@@ -65,6 +65,6 @@ pub use device::rings::{
 };
 pub use device::tables::{
     stag_hash, ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Posted,
-    RegionConfig, TcpState, WindowConfig,
+    RegionConfig, Reservation, TcpState, WindowConfig,
 };
 pub use device::Device;

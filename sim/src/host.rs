@@ -1,13 +1,11 @@
 //! The driver's two traits over a simulation: register accesses become TLPs and take cycles.
 
 use crate::host_addresses::HostAddresses;
-use crate::simulation::{Simulation, BAR0_ADDRESS};
+use crate::simulation::{Simulation, BAR0_ADDRESS, REQUEST_CYCLES_MAX};
+use rnic_abi::registers::{TABLE_COMMAND, TABLE_DATA};
 use rnic_driver::{Bar, Dma, DmaBuffer, DriverError};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// Cycles after which an unanswered register read counts as a dead device.
-const READ_TIMEOUT_CYCLES: u64 = 100_000;
 
 /// BAR0 of the simulated device.
 #[derive(Clone, Debug)]
@@ -59,7 +57,8 @@ impl Simulation {
         let now = self.now();
         let address = BAR0_ADDRESS + u64::from(offset);
         let token = self.complex_mut().read_bar(now, address, octets);
-        for _ in 0..READ_TIMEOUT_CYCLES {
+        self.note_posted(false);
+        for _ in 0..REQUEST_CYCLES_MAX {
             self.step();
             let now = self.now();
             match self.complex_mut().poll(now, token) {
@@ -68,7 +67,7 @@ impl Simulation {
                 Err(error) => panic!("register {offset:#x}: {error}"),
             }
         }
-        panic!("register {offset:#x} is not answered within {READ_TIMEOUT_CYCLES} cycles");
+        panic!("register {offset:#x} is not answered within {REQUEST_CYCLES_MAX} cycles");
     }
 
     /// As [`SimBar::write`].
@@ -76,6 +75,9 @@ impl Simulation {
         let now = self.now();
         let address = BAR0_ADDRESS + u64::from(offset);
         self.complex_mut().write_bar(now, address, data);
+        if (TABLE_COMMAND..TABLE_DATA).contains(&offset) {
+            self.note_posted(true);
+        }
         self.step();
     }
 }

@@ -15,11 +15,16 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::events::{FpduTrace, SegmentTrace};
 use rnic_abi::limits::RESET_CYCLES;
+use rnic_abi::registers::HOLD_CYCLES_MAX;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
 /// Bus address of BAR0.
 pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
+/// Cycles after which a request for BAR0 that is not taken, or not answered, counts as a dead device.
+pub(crate) const REQUEST_CYCLES_MAX: u64 = 100_000;
+/// Cycles from a request that the core has taken to the access itself, and a margin.
+const ENDPOINT_CYCLES: usize = 16;
 /// Cycles for which the reset pin is held.
 const RESET_PIN_CYCLES: usize = 16;
 /// Cycles after reset until the device is ready, and a margin.
@@ -58,6 +63,8 @@ pub struct Simulation {
     last_activity: u64,
     last_write: u64,
     last_frame_end: u64,
+    /// A post or a table operation was written, and no register was read since.
+    posted: bool,
     frames_ended: u64,
     assembly: Assembly,
     requests: Downstream,
@@ -104,6 +111,7 @@ impl Simulation {
             free_pages_when_idle: 0,
             last_activity: 0,
             last_write: 0,
+            posted: false,
             last_frame_end: 0,
             frames_ended: 0,
             assembly: Assembly::default(),
@@ -251,8 +259,40 @@ impl Simulation {
         self.assembly.is_open()
     }
 
-    /// Append a frame to the wire.
+    pub(crate) fn note_posted(&mut self, posted: bool) {
+        self.posted = posted;
+    }
+
+    /// Lets what was written last take effect. A read would be answered after it, but not by a host
+    /// that takes no TLPs.
+    ///
+    /// # Panics
+    /// If the device takes no write.
+    fn settle_posted(&mut self) {
+        if !self.posted {
+            return;
+        }
+        for _ in 0..REQUEST_CYCLES_MAX {
+            if self.requests.is_empty() {
+                (0..ENDPOINT_CYCLES + HOLD_CYCLES_MAX).for_each(|_| self.step());
+                self.posted = false;
+                return;
+            }
+            self.step();
+        }
+        panic!("a write is not taken within {REQUEST_CYCLES_MAX} cycles");
+    }
+
+    /// Whether requests for BAR0 are left that the core has not taken.
+    pub fn has_requests(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// Append a frame to the wire. A post or a table operation that was written before has taken
+    /// effect before the frame begins, as a program that writes it and then pushes the frame would
+    /// have it: both have to pass the device first.
     pub fn push_frame(&mut self, octets: Vec<u8>, error: bool) {
+        self.settle_posted();
         self.frames.push(octets, error);
     }
 

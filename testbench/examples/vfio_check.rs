@@ -253,6 +253,8 @@ fn write_to_unmapped(device: &mut AnyDevice, capture: &Path) -> Checked {
         },
         sequence_start: flow.sequence_start,
         window: 1 << 20,
+        seg_ack: 0,
+        seg_wnd: 0,
         markers: flow.markers,
         crc: flow.crc,
         version: flow.revision.min(1),

@@ -150,9 +150,13 @@ counters! {
     /// Frames of the wire that came while frames were looped back; they count in no other counter,
     /// not in `frames` either.
     DropLoopback = 58, "drop_loopback";
+    /// Posts to a queue that is not open ([`crate::registers::POST`]).
+    RefusePostClosed = 59, "refuse_post_closed";
+    /// Posts to a queue that holds as many as it has entries.
+    RefusePostFull = 60, "refuse_post_full";
 }
 
 /// Number of counters.
-pub const COUNT: usize = 59;
+pub const COUNT: usize = 61;
 /// The counter of stream error number `n` (1..=21) is `FIRST_REFUSAL + n - 1`.
 pub const FIRST_REFUSAL: usize = Counter::RefuseMpaCrc as usize;

@@ -4,7 +4,7 @@
 //! | word | bits | meaning |
 //! |---|---|---|
 //! | 0 | 8:0 | reasons, one bit each: [`IN_ORDER`] and the following |
-//! | 0 | 9 | a FIN with payload has arrived; it takes effect once no range is left |
+//! | 0 | 9 | a FIN with payload has arrived; it takes effect once rcv_nxt is what word 6 says |
 //! | 0 | 10 | words 4 and 5 name a range |
 //! | 0 | 15:11 | received ranges beyond rcv_nxt, 0..=16 |
 //! | 0 | 31:16 | connection |
@@ -15,7 +15,7 @@
 //! | 3 | 31:24 | duplicate ACKs received ([`ACK_REPEATED`]), modulo 256 |
 //! | 4 | | sequence number of the first octet of the range that changed last, if it is still beyond rcv_nxt: the first SACK block (RFC 2018 section 4); otherwise 0 |
 //! | 5 | | sequence number after its last octet; otherwise 0 |
-//! | 6 | | 0 |
+//! | 6 | | with bit 9 of word 0: sequence number of the first FIN that came with payload, after the last octet of that; otherwise 0 |
 //! | 7 | 31 | phase |
 //! | 7 | 30:0 | number of the entry |
 //!
@@ -31,6 +31,9 @@
 //! acknowledge what was never sent. As the next event begins anew, it hides no SEG.ACK of a later
 //! one; within an event the segments that it hides are acknowledged again by the next segment of
 //! the peer.
+//!
+//! The device takes octets behind a FIN as others: that there are any is for software to judge, by
+//! rcv_nxt and the range (RFC 5041 section 6.2.1). A FIN without payload goes to the host ring.
 //!
 //! The phase is 1 on the first pass over the ring and inverts at each wrap. The device writes an
 //! entry as one TLP. While the ring is full, events are pending; nothing else waits for it.

@@ -5,7 +5,9 @@
 //! Ignored are a write of a value that a register does not allow, of a register that is only read,
 //! of an offset without a register (it reads as 0), and every write while `CONTROL_RESET` reads as
 //! `1`. Bits that are not named read as 0. A read is answered after the writes before it have taken
-//! effect.
+//! effect. An access that follows a [`POST`], or a table operation that is *short*
+//! ([`crate::tables::is_short`]), waits in the device until that is done, which takes
+//! [`HOLD_CYCLES_MAX`] at most and does not depend on what the device sends.
 use crate::limits::{IN_ORDER_PAGES, PAGES};
 
 /// Size of BAR0 in octets.
@@ -15,10 +17,11 @@ pub const BAR0_OCTETS: u64 = 4096;
 pub const IDENTITY: u32 = 0x000;
 /// Value of [`IDENTITY`]: `FWRP` in ASCII, first letter in the low octet.
 pub const IDENTITY_VALUE: u32 = u32::from_le_bytes(*b"FWRP");
-/// Revision of this map: 2 since it has a reset, 3 since it has several completion queues.
+/// Revision of this map: 2 since it has a reset, 3 since it has several completion queues, 4 since
+/// it has a posting port.
 pub const REVISION: u32 = 0x004;
 /// Value of [`REVISION`].
-pub const REVISION_VALUE: u32 = 3;
+pub const REVISION_VALUE: u32 = 4;
 /// Capabilities: bits 9:0 the frame data path width in bits, 25:16 the internal width in bits;
 /// 13:10 log2 of the number of connections, 29:26 log2 of that of regions ([`crate::sizes`]).
 pub const CAPABILITIES: u32 = 0x008;
@@ -164,15 +167,41 @@ pub const TX_CONTROL_LOOPBACK: u32 = 1 << 0;
 /// Extended Tag Field Enable: reads may use tags from 32 on.
 pub const TX_CONTROL_EXTENDED_TAGS: u32 = 1 << 1;
 
-/// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done. Write
-/// neither this register nor [`TABLE_DATA`] before: the write would be lost, and the next operation
-/// would have words of this one. An operation or a table that does not exist is not started.
+/// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done. After
+/// a short operation ([`crate::tables::is_short`]) nothing need be read: the next access waits. Any
+/// other one must have been read as done before this register or [`TABLE_DATA`] is written: the
+/// write would be lost, and the next operation would have words of this one. An operation or a
+/// table that does not exist is not started.
 pub const TABLE_COMMAND: u32 = 0x100;
+/// Bit of [`TABLE_COMMAND`] when written: the `WRITE` of a table whose writes fence does not. A
+/// later one that does covers it. Of other operations it means nothing.
+pub const TABLE_UNFENCED: u32 = 1 << 26;
 /// Bit of [`TABLE_COMMAND`] when read: the operation is not finished.
 pub const TABLE_BUSY: u32 = 1 << 31;
+
+/// Posting port: bus address of a receive buffer, low half; of an outstanding read Tagged Offset of
+/// its sink, bits 31:0. The port's registers read as 0; a reset clears them.
+pub const POST_0: u32 = 0x110;
+/// Posting port: bus address of the buffer, high half; of a read its sink STag.
+pub const POST_1: u32 = 0x114;
+/// Posting port: octets of the buffer, or of the read.
+pub const POST_2: u32 = 0x118;
+/// Posting port, doorbell: posts what the three registers before hold, which keep their values.
+/// Bits 11:0: index of the queue, as in table `QUEUE`; 18:16: of a read, Tagged Offset of its sink,
+/// bits 34:32; the others mean nothing. The device writes the pool entry at the queue's tail, then
+/// the tail: an FPDU finds the buffer whole or not at all. A queue that is closed, or that holds as
+/// many as it has entries, takes nothing: nothing changes but the counter `refuse_post_closed` or
+/// `refuse_post_full`.
+pub const POST: u32 = 0x11c;
+/// Lowest bit of the Tagged Offset's bits 34:32 in [`POST`].
+pub const POST_OFFSET_SHIFT: u32 = 16;
+/// Cycles that a post or a short table operation keeps the next access waiting, at most.
+pub const HOLD_CYCLES_MAX: usize = 64;
+
 /// First doubleword of the table data: written before a table write, read after a table read. A
 /// read leaves its answer there, and 0 in the words that the table has not. A write leaves the data
-/// as they are: write all words of an entry, also those that are 0. A reset clears them.
+/// as they are: write all words that the entry has, also those that are 0; the others are ignored.
+/// A reset clears them.
 pub const TABLE_DATA: u32 = 0x140;
 /// Doublewords of table data.
 pub const TABLE_DATA_WORDS: usize = 10;
@@ -206,6 +235,11 @@ pub const fn in_order_reserve(pages: u32, long_pages: u32, hold_log2: u32) -> u3
 /// `register + 32 * ring`.
 pub const fn tx_register(ring: u32, register: u32) -> u32 {
     register + ring * TX_STRIDE
+}
+
+/// The value to write to [`POST`]: `offset_high << 16 | index`; `offset_high` is 0 for a buffer.
+pub const fn post(index: u32, offset_high: u32) -> u32 {
+    (offset_high << POST_OFFSET_SHIFT) | index
 }
 
 /// The value to write to [`TABLE_COMMAND`]: `operation << 24 | table << 16 | index`.

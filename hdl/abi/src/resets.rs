@@ -16,6 +16,8 @@ pub enum Access {
     Read,
     /// Read and write it.
     ReadWrite,
+    /// Write it; it reads as 0.
+    Write,
 }
 
 /// What a register reads after a reset.
@@ -62,6 +64,11 @@ const fn writable(offset: u32, value: u32) -> Register {
 /// One that is only read, and `value` after a reset.
 const fn read_only(offset: u32, value: u32) -> Register {
     register(offset, Access::Read, AfterReset::Value(value))
+}
+
+/// One that is written, and reads as 0.
+const fn write_only(offset: u32) -> Register {
+    register(offset, Access::Write, AfterReset::Value(0))
 }
 
 impl Register {
@@ -119,6 +126,10 @@ pub const REGISTERS: &[Register] = &[
     writable(READ_TIMEOUT, READ_TIMEOUT_FIRST),
     writable(TX_CONTROL, 0),
     writable(TABLE_COMMAND, 0),
+    write_only(POST_0),
+    write_only(POST_1),
+    write_only(POST_2),
+    write_only(POST),
     writable(TABLE_DATA, 0).times(TABLE_DATA_WORDS, 4),
     writable(CQ_BASE_LOW, 0).times(CQS, CQ_STRIDE),
     writable(CQ_BASE_HIGH, 0).times(CQS, CQ_STRIDE),

@@ -1,16 +1,22 @@
 //! Tables written and read through `TABLE_COMMAND`.
 //!
-//! A command is `operation` (bits 25:24), `table` (bits 19:16) and `index` (bits 15:0). Each
-//! operation is atomic with respect to the pipeline: a segment or FPDU sees the entry either before
-//! or after it.
+//! A command is `operation` (bits 25:24), `table` (bits 19:16) and `index` (bits 15:0), and
+//! [`TABLE_UNFENCED`]. Each operation is atomic with respect to the pipeline: a segment or FPDU
+//! sees the entry either before or after it.
 //!
-//! A fence and a `RELEASE` wait for octets to be written. These wait for the host to take TLPs and
-//! for nothing else: software need not consume entries of a ring meanwhile.
+//! A fence and a `RELEASE` wait for octets to be written, an operation on [`LOOKUP`], [`TCP`] or
+//! [`MPA`] for segments in front of it. These wait for the host to take TLPs and for nothing else:
+//! software need not consume entries of a ring meanwhile. All others are short ([`is_short`]): they
+//! wait for the checks of one FPDU, and every access of BAR0 waits for them.
+//!
+//! A word is ignored that an entry has not; so is all but word 0 of an entry of [`LOOKUP`] or
+//! [`STAG`] that is not valid, and of a [`QUEUE`] that is closed.
+use crate::registers::TABLE_UNFENCED;
 
 /// Write the entry from `TABLE_DATA`. A write of [`QUEUE`], [`STAG`] or [`REGION`] may revoke
 /// access to memory: it is busy until every command that placement accepted before has left
-/// (fence). At most two commands that were checked before it may not be accepted yet: a second
-/// write of the same entry is busy until they have left too.
+/// (fence), but with [`TABLE_UNFENCED`]. At most two commands that were checked before it may not
+/// be accepted yet: a second write of the same entry is busy until they have left too.
 pub const WRITE: u32 = 1;
 /// Read the entry into `TABLE_DATA`: words 0 to 7 of a [`REGION`], words 0 to 3 of [`TCP`],
 /// [`OUT_OF_ORDER`], [`RANGE`], [`IN_USE`] and [`RECORDS`]. All others read as zero. A peer may
@@ -48,7 +54,7 @@ pub const LOOKUP: u32 = 1;
 /// | 1 | | receive window in octets, at most `MAX_RECEIVE_WINDOW` |
 /// | 2 | | SEG.ACK of the last acceptable segment (RFC 9293 section 3.10.7.4); the driver orders it |
 /// | 3 | 15:0 | SEG.WND of that segment, unscaled |
-/// | 3 | 16 | a FIN with payload has arrived; it takes effect once no range is left |
+/// | 3 | 16 | a FIN with payload has arrived, whose sequence number events report; when written, that is rcv_nxt |
 /// | 3 | 21:17 | received ranges beyond rcv_nxt, 0..=16 (read only) |
 /// | 3 | 29:22 | number of the first of them, in table [`RANGE`] (read only) |
 pub const TCP: u32 = 2;
@@ -157,6 +163,30 @@ pub const RECORDS: u32 = 13;
 pub const TCP_WINDOW: u32 = 14;
 /// The table with the highest number; there are no gaps from [`LOOKUP`] on.
 pub const LAST: u32 = TCP_WINDOW;
+
+/// Words that an entry has, from word 0 on; 0 if there is no such table. Only these are written.
+pub const fn words(table: u32) -> usize {
+    match table {
+        DDP | QUEUE_TAIL | RECORDS | TCP_WINDOW => 1,
+        MPA | QUEUE | STAG | IN_USE => 2,
+        OUT_OF_ORDER => 3,
+        TCP | RECEIVE_POOL | RANGE => 4,
+        REGION => 8,
+        LOOKUP => 10,
+        _ => 0,
+    }
+}
+
+/// Whether `command`, as written to `TABLE_COMMAND`, starts an operation after which the next
+/// access of BAR0 waits until it is done: one on [`DDP`], [`QUEUE`], [`QUEUE_TAIL`],
+/// [`RECEIVE_POOL`], [`STAG`], [`REGION`] or [`RECORDS`] that does not fence.
+pub const fn is_short(command: u32) -> bool {
+    let (operation, table) = (command >> 24 & 3, command >> 16 & 0xf);
+    let fences = operation == WRITE
+        && matches!(table, QUEUE | STAG | REGION)
+        && command & TABLE_UNFENCED == 0;
+    matches!(operation, WRITE | READ) && matches!(table, DDP..=REGION | RECORDS) && !fences
+}
 
 /// The name of a table; `None` if there is none of this number.
 pub const fn name(table: u32) -> Option<&'static str> {

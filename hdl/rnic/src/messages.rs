@@ -201,6 +201,8 @@ pub struct ReportedContext {
     pub duplicates_seen: Bits<8>,
     /// A FIN with payload has arrived.
     pub fin: Bit,
+    /// Its sequence number.
+    pub fin_sequence: Bits<32>,
     /// Number of out-of-order ranges.
     pub ranges: Bits<5>,
 }

@@ -11,7 +11,7 @@
 //!                       v
 //! frame <-> loopback <--+ --> tx
 //! placement, events, transmit -> interrupts -> tlp
-//! request -> pcie -> csr -> tables of tcp, stream, ddp; interrupts
+//! request -> pcie -> csr -> tables of tcp, stream, ddp; interrupts; posts of ddp
 //! pin, csr -> reset_sequencer -> room_reset of all rooms but pcie, hold of pcie and reads
 //! ```
 //!
@@ -417,6 +417,9 @@ macro_rules! core {
                 wire!(self.csr => self.interrupts;
                     access_address as address, access_data as data, access_write as write);
                 self.csr.apart.next = self.interrupts.value.val();
+                // Posts.
+                wire!(self.csr => self.ddp; access_address, access_data, access_write);
+                wire!(self.ddp => self.csr; post_busy);
                 tlps!(self.interrupts => self.pcie; tlp as message_tlp);
                 // TLPs; BAR requests to the register file.
                 tlps!(self.pcie => self; tlp);
@@ -424,7 +427,8 @@ macro_rules! core {
                 wire!(self.pcie => self; request_ready);
                 wire!(self.pcie => self.csr;
                     register_address, register_read, register_write, register_write_data);
-                wire!(self.csr => self.pcie; register_read_data, register_read_valid);
+                wire!(self.csr => self.pcie;
+                    register_read_data, register_read_valid, register_hold);
                 // Registers to placement, and back.
                 wire!(self.csr => self.placement;
                     max_payload, cq_write, host_ring_base, host_ring_slots_log2,
@@ -461,6 +465,7 @@ macro_rules! core {
                 self.routes.no_page.next = self.packet.count_no_page.val();
                 self.routes.tcp.next = self.tcp.counts.val();
                 wire!(self.ddp => self.routes; count_fpdu as fpdu, error_number, error_valid);
+                wire!(self.ddp => self.routes; post_closed, post_full);
                 self.routes.placement.next = self.placement.counts.val();
                 self.routes.transmit.next = self.transmit.counts.val();
                 self.routes.reads.next = self.reads.counts.val();

@@ -45,6 +45,8 @@ pub(crate) fn connection() -> ConnectionConfig {
         },
         sequence_start: SEQUENCE_START,
         window: WINDOW,
+        seg_ack: 0,
+        seg_wnd: 0,
         markers: false,
         crc: true,
         version: VERSION,

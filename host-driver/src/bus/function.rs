@@ -26,7 +26,8 @@ pub(crate) trait Function: Debug + Send {
     /// Read all of `data` at `offset` of a region, as one access if it has 1, 2 or 4 octets.
     fn read(&mut self, region: Region, offset: u64, data: &mut [u8]) -> io::Result<()>;
 
-    /// Write all of `data` at `offset` of a region, as one access if it has 1, 2 or 4 octets.
+    /// Write all of `data` at `offset` of a region, as one access if it has 1, 2 or 4 octets. A
+    /// write of BAR0 may be posted: it takes effect before any later access.
     fn write(&mut self, region: Region, offset: u64, data: &[u8]) -> io::Result<()>;
 
     /// The first `octets` octets of BAR0, mapped; `None` if they cannot be.

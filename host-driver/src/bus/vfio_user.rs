@@ -70,8 +70,15 @@ impl Function for VfioUser {
         read.map_err(reason)
     }
 
+    /// A write of BAR0 is posted, as on a bus: it is sent, and not waited for. Whatever is asked of
+    /// the server later is done after it. One that the server refuses is lost, and the server says
+    /// so where it runs.
     fn write(&mut self, region: Region, offset: u64, data: &[u8]) -> io::Result<()> {
-        let written = self.client.write(region as u32, offset, data);
+        let region_number = region as u32;
+        let written = match region {
+            Region::Bar0 => self.client.write_posted(region_number, offset, data),
+            Region::Configuration => self.client.write(region_number, offset, data),
+        };
         written.map_err(reason)
     }
 

@@ -106,6 +106,20 @@ pub enum DriverError {
         /// The id.
         id: u64,
     },
+    /// A connection is reserved, and the device has no state of it yet.
+    #[error("connection {connection} is reserved and receives nothing yet; activate it first")]
+    Reserved {
+        /// Its number.
+        connection: u16,
+    },
+    /// A connection cannot be activated.
+    #[error("connection {connection} cannot be activated: {reason}")]
+    Activation {
+        /// Its number.
+        connection: u16,
+        /// Why.
+        reason: &'static str,
+    },
     /// A region's windows, or its being one, rule the operation out.
     #[error("the region with STag {stag:#010x} {reason}")]
     Window {

@@ -30,7 +30,7 @@ use crate::device::ids::{ConnectionId, QueueId};
 use crate::device::rings::{Completion, CompletionQueues, Event, EventRing, HostRing, UnitRing};
 use crate::device::tables::{
     stag, ConnectionConfig, ConnectionTable, OutOfOrderRange, OutOfOrderState, Posted, ReceivePool,
-    RegionConfig, RegionTable, TcpState, WindowConfig,
+    RegionConfig, RegionTable, Reservation, TcpState, WindowConfig,
 };
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::RECEIVE_POOL_LOG2;
@@ -169,24 +169,67 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.completions.overflowed(&mut self.bar)
     }
 
-    /// Offload a connection: its contexts are written first, its lookup entry last, so that the
-    /// first matching segment finds all of them.
+    /// Offload a connection: [`Device::reserve_connection`] and [`Device::activate_connection`] at
+    /// once, for a stream whose next message finds no buffer missing.
     ///
     /// # Errors
-    /// [`DriverError::Configuration`], [`DriverError::Duplicate`], [`DriverError::Exhausted`],
-    /// [`DriverError::HashFull`]; [`DriverError::Unknown`] if its completion queue does not exist,
-    /// [`DriverError::CompletionQueueSize`] if that has no entry left for the connection's error;
-    /// [`DriverError::TableTimeout`], [`DriverError::Gone`].
+    /// Theirs; then nothing is reserved.
     pub fn open_connection(
         &mut self,
         config: &ConnectionConfig,
     ) -> Result<ConnectionId, DriverError> {
-        let queue = config.completion_queue;
+        config.check()?;
+        let connection = self.reserve_connection(&config.reservation())?;
+        let activated = self.activate_connection(connection, config);
+        if activated.is_err() {
+            self.completions
+                .close(config.completion_queue, connection, 0);
+            self.connections.forget(connection);
+        }
+        activated.map(|()| connection)
+    }
+
+    /// Prepare a connection that may enter full operation soon: its queues may be opened, and
+    /// receives posted, before the first segment can arrive. Nothing is received for it until it
+    /// is activated; [`Device::close_connection`] gives it back in either case.
+    ///
+    /// A responder reserves at the SYN and activates before it sends the MPA Reply, so that an
+    /// early FPDU finds its buffer.
+    ///
+    /// # Errors
+    /// [`DriverError::Duplicate`], [`DriverError::Exhausted`]; [`DriverError::Unknown`] if its
+    /// completion queue does not exist, [`DriverError::CompletionQueueSize`] if that has no entry
+    /// left for the connection's error; [`DriverError::Gone`].
+    pub fn reserve_connection(
+        &mut self,
+        reservation: &Reservation,
+    ) -> Result<ConnectionId, DriverError> {
+        self.bar.check()?;
+        let queue = reservation.completion_queue;
         self.completions.expect_room(queue, 1)?;
-        let (connection, events_written) = self.connections.open(&mut self.bar, config)?;
+        let connection = self.connections.reserve(&mut self.bar, reservation)?;
         self.completions.promise(queue, connection, 1);
-        self.events.begin(connection, events_written);
         Ok(connection)
+    }
+
+    /// Receive for a reserved connection: its contexts are written first, its lookup entry last, so
+    /// that the first matching segment finds all of them.
+    ///
+    /// # Errors
+    /// [`DriverError::Unknown`], [`DriverError::Activation`], [`DriverError::Configuration`],
+    /// [`DriverError::HashFull`], [`DriverError::TableTimeout`], [`DriverError::Gone`]; it stays
+    /// reserved.
+    pub fn activate_connection(
+        &mut self,
+        connection: ConnectionId,
+        config: &ConnectionConfig,
+    ) -> Result<(), DriverError> {
+        self.bar.check()?;
+        let events_written = self
+            .connections
+            .activate(&mut self.bar, connection, config)?;
+        self.events.begin(connection, events_written);
+        Ok(())
     }
 
     /// Change the receive window of a connection, in octets from rcv_nxt on, while segments arrive:
@@ -197,6 +240,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::Unknown`], [`DriverError::Configuration`], [`DriverError::TableTimeout`]
     pub fn set_window(&mut self, connection: ConnectionId, window: u32) -> Result<(), DriverError> {
+        self.bar.check()?;
         self.connections
             .set_window(&mut self.bar, connection, window)
     }
@@ -210,7 +254,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// completions are in its completion queue; they can still be polled, and need their room until
     /// then. Poll them before another connection is opened, which may have the same id.
     pub fn close_connection(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
-        let queue = self.connections.config(connection)?.completion_queue;
+        self.bar.check()?;
+        let queue = self.connections.reservation(connection)?.completion_queue;
         self.connections.stop(&mut self.bar, connection)?;
         self.regions.remove_bound(&mut self.bar, connection)?;
         let unpolled = self.completions.unpolled(&mut self.bar, queue)?;
@@ -237,6 +282,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// TCP state of a connection, for acknowledgements.
     pub fn tcp_state(&mut self, connection: ConnectionId) -> Result<TcpState, DriverError> {
+        self.bar.check()?;
         self.connections.tcp_state(&mut self.bar, connection)
     }
 
@@ -245,6 +291,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         &mut self,
         connection: ConnectionId,
     ) -> Result<OutOfOrderState, DriverError> {
+        self.bar.check()?;
         self.connections
             .out_of_order_state(&mut self.bar, connection)
     }
@@ -264,6 +311,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         &mut self,
         connection: ConnectionId,
     ) -> Result<Vec<OutOfOrderRange>, DriverError> {
+        self.bar.check()?;
         self.connections
             .out_of_order_ranges(&mut self.bar, connection)
     }
@@ -275,6 +323,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Configuration`]; [`DriverError::TableTimeout`], after which no STag leads to
     /// the region, unless the device answers no operation at all.
     pub fn register_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.bar.check()?;
         self.regions.register(&mut self.bar, config)
     }
 
@@ -286,6 +335,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
     /// window or has some.
     pub fn renew_region(&mut self, config: &RegionConfig) -> Result<(), DriverError> {
+        self.bar.check()?;
         self.regions.renew(&mut self.bar, config)
     }
 
@@ -295,6 +345,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
     /// window or has some.
     pub fn deregister_region(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.bar.check()?;
         self.regions.deregister(&mut self.bar, stag)
     }
 
@@ -306,6 +357,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// Whether the device holds the region as valid: a peer may have invalidated it.
     pub fn region_valid(&mut self, stag: u32) -> Result<bool, DriverError> {
+        self.bar.check()?;
         self.regions.is_valid(&mut self.bar, stag)
     }
 
@@ -337,7 +389,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// be invalidated by peers, or is not open to the connection; [`DriverError::Configuration`] if
     /// the window is not inside of it.
     pub fn bind_window(&mut self, config: &WindowConfig) -> Result<(), DriverError> {
-        let connection = self.connections.config(config.connection)?;
+        self.bar.check()?;
+        let connection = self.connections.reservation(config.connection)?;
         self.regions
             .bind(&mut self.bar, config, connection.protection_domain)
     }
@@ -347,6 +400,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::Unknown`] if there is no window of that STag.
     pub fn unbind_window(&mut self, stag: u32) -> Result<(), DriverError> {
+        self.bar.check()?;
         self.regions.unbind(&mut self.bar, stag)
     }
 
@@ -370,7 +424,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         entries_log2: u32,
         first_msn: u32,
     ) -> Result<(), DriverError> {
-        let completions = self.connections.config(connection)?.completion_queue;
+        self.bar.check()?;
+        let completions = self.connections.reservation(connection)?.completion_queue;
         // A size that the pool refuses needs no room.
         let entries = 1u32.checked_shl(entries_log2).unwrap_or(0);
         if entries_log2 <= RECEIVE_POOL_LOG2 as u32 {
@@ -382,7 +437,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
         Ok(())
     }
 
-    /// Post a receive buffer; returns its MSN and its entry of the device's pool.
+    /// Post a receive buffer; returns its MSN and its entry of the device's pool. That takes four
+    /// posted writes and no read: that a device is gone shows when it is next read. The device has
+    /// the buffer before whatever the driver writes or reads next.
     ///
     /// Queue 1 receives RDMA Read Requests, each in a buffer of 28 octets. The buffers posted there
     /// limit the outstanding requests (IRD): the device refuses a further one and stops the stream
@@ -390,15 +447,15 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// has been answered.
     ///
     /// # Errors
-    /// [`DriverError::Unknown`], [`DriverError::QueueFull`]; [`DriverError::TableTimeout`] or
-    /// [`DriverError::Gone`], after which the device may have the buffer: keep it until the
-    /// connection or the device has been closed.
+    /// [`DriverError::Unknown`], [`DriverError::QueueFull`]; [`DriverError::Gone`], after which the
+    /// device may have the buffer: keep it until the connection or the device has been closed.
     pub fn post_receive(
         &mut self,
         connection: ConnectionId,
         qn: u32,
         buffer: DmaBuffer,
     ) -> Result<Posted, DriverError> {
+        self.bar.check()?;
         self.queues.post(&mut self.bar, connection, qn, buffer)
     }
 
@@ -415,7 +472,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// # Errors
     /// [`DriverError::Unknown`] if the queue is not open; [`DriverError::QueueFull`] if its reads
     /// are all outstanding; [`DriverError::Configuration`] if the sink's region is too long;
-    /// [`DriverError::TableTimeout`].
+    /// [`DriverError::Gone`].
     ///
     /// [`READ_QUEUE`]: rnic_abi::limits::READ_QUEUE
     pub fn post_read(
@@ -425,6 +482,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
         tagged_offset: u64,
         octets: u32,
     ) -> Result<Posted, DriverError> {
+        self.bar.check()?;
         self.regions.check_sink(stag)?;
         self.queues
             .post_read(&mut self.bar, connection, stag, tagged_offset, octets)

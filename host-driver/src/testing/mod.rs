@@ -22,6 +22,12 @@ pub(crate) struct Tables {
     pub(crate) written: HashMap<(u32, u32), [u32; registers::TABLE_DATA_WORDS]>,
     /// Operation and table of each command.
     pub(crate) operations: Vec<(u32, u32)>,
+    /// Tables of the writes that fenced.
+    pub(crate) fences: Vec<u32>,
+    /// An operation that is not short was not read as done: no other may be begun.
+    pub(crate) is_unread: bool,
+    /// Doorbells of the posting port, and its words.
+    pub(crate) posts: Vec<(u32, [u32; 3])>,
     /// Counters, by index.
     pub(crate) counters: HashMap<usize, u32>,
     /// All other registers that were written, by offset.
@@ -32,6 +38,8 @@ pub(crate) struct Tables {
     pub(crate) resets: usize,
     /// Register accesses so far.
     pub(crate) accesses: usize,
+    /// The reads among them.
+    pub(crate) reads: usize,
     /// Accesses until the device is gone; `None`: it stays.
     pub(crate) gone_after: Option<usize>,
     /// Reads of CONTROL until the reset under way ends.
@@ -49,6 +57,30 @@ impl Tables {
         is_there
     }
 
+    /// A table operation.
+    fn operate(&mut self, command: u32) {
+        assert!(!self.is_unread, "an operation before the last one is done");
+        self.is_unread = !tables::is_short(command);
+        let (operation, table, index) = (command >> 24 & 3, command >> 16 & 0xf, command & 0xffff);
+        self.operations.push((operation, table));
+        if operation == tables::READ {
+            let entry = self.entries.get(&(table, index)).copied().unwrap_or([0; 4]);
+            self.data[..4].copy_from_slice(&entry);
+        }
+        if operation == tables::WRITE {
+            // What an entry has not, and all but word 0 of one that is not valid, means nothing.
+            let mut words = self.data;
+            let has_valid = matches!(table, tables::LOOKUP | tables::QUEUE | tables::STAG);
+            let is_void = has_valid && words[0] >> 31 == 0;
+            words[if is_void { 1 } else { tables::words(table) }..].fill(0);
+            self.written.insert((table, index), words);
+            let may_fence = matches!(table, tables::QUEUE | tables::STAG | tables::REGION);
+            if may_fence && command & registers::TABLE_UNFENCED == 0 {
+                self.fences.push(table);
+            }
+        }
+    }
+
     /// What a reset clears: everything but counters.
     fn reset(&mut self) {
         self.resets += 1;
@@ -56,6 +88,8 @@ impl Tables {
         self.data = Default::default();
         self.entries.clear();
         self.written.clear();
+        self.posts.clear();
+        self.is_unread = false;
         self.registers.clear();
         self.transmit = TransmitEngine::default();
     }
@@ -69,8 +103,12 @@ fn word_of(offset: u32, first: u32) -> Option<usize> {
 
 impl Bar for Tables {
     fn read32(&mut self, offset: u32) -> u32 {
+        self.reads += 1;
         if !self.is_there() {
             return u32::MAX;
+        }
+        if offset == registers::TABLE_COMMAND {
+            self.is_unread = false;
         }
         if offset == registers::CONTROL && self.resetting > 0 {
             self.resetting -= 1;
@@ -100,20 +138,22 @@ impl Bar for Tables {
             return self.reset();
         }
         if offset == registers::TABLE_COMMAND {
-            let (operation, table, index) = (value >> 24, value >> 16 & 0xf, value & 0xffff);
-            self.operations.push((operation, table));
-            if operation == tables::READ {
-                let entry = self.entries.get(&(table, index)).copied().unwrap_or([0; 4]);
-                self.data[..4].copy_from_slice(&entry);
-            }
-            if operation == tables::WRITE {
-                self.written.insert((table, index), self.data);
-            }
-            return;
+            return self.operate(value);
+        }
+        if offset == registers::POST {
+            let words = [registers::POST_0, registers::POST_1, registers::POST_2];
+            let words = words.map(|offset| self.registers.get(&offset).copied().unwrap_or(0));
+            return self.posts.push((value, words));
         }
         let data = word_of(offset, registers::TABLE_DATA);
         match data.and_then(|index| self.data.get_mut(index)) {
-            Some(word) => *word = value,
+            Some(word) => {
+                assert!(
+                    !self.is_unread,
+                    "data for an operation before the last one is done"
+                );
+                *word = value;
+            }
             None => {
                 self.transmit.write(offset, value);
                 self.registers.insert(offset, value);
@@ -179,6 +219,8 @@ pub(crate) fn connection_config() -> ConnectionConfig {
         },
         sequence_start: 1,
         window: 1 << 16,
+        seg_ack: 0x0a0b_0c0d,
+        seg_wnd: 0xfedc,
         markers: true,
         crc: true,
         version: 1,

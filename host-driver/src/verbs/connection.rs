@@ -10,7 +10,11 @@ use crate::bus::{Access, FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
 use crate::device::ids::ConnectionId;
-use crate::device::tables::{ConnectionConfig, OutOfOrderRange, OutOfOrderState, Posted, TcpState};
+use crate::device::tables::{
+    ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Posted, Reservation,
+    TcpState,
+};
+use crate::device::Device;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -57,19 +61,48 @@ impl<B: Bar, D: Dma> Connection<B, D> {
         queue: &CompletionQueue<B, D>,
         config: &ConnectionConfig,
     ) -> Result<Self, DriverError> {
-        expect_same(core, queue.core(), "completion queue")?;
         let config = ConnectionConfig {
             protection_domain,
             completion_queue: queue.number(),
             ..*config
         };
-        let mut ledger = core.lock();
-        let number = ledger.device().open_connection(&config)?;
-        ledger.hold_protection_domain(protection_domain);
-        ledger.hold_queue(queue.number());
-        let record = ConnectionRecord {
+        Self::record(core, queue, &config.reservation(), |device| {
+            device.open_connection(&config)
+        })
+    }
+
+    /// Reserve a connection between the ends of `key`.
+    pub(crate) fn reserve(
+        core: &Arc<Core<B, D>>,
+        protection_domain: u16,
+        queue: &CompletionQueue<B, D>,
+        key: &ConnectionKey,
+    ) -> Result<Self, DriverError> {
+        let reservation = Reservation {
+            key: *key,
             protection_domain,
-            queue: queue.number(),
+            completion_queue: queue.number(),
+        };
+        Self::record(core, queue, &reservation, |device| {
+            device.reserve_connection(&reservation)
+        })
+    }
+
+    /// Keep what `take` has taken of the device.
+    fn record(
+        core: &Arc<Core<B, D>>,
+        queue: &CompletionQueue<B, D>,
+        reservation: &Reservation,
+        take: impl FnOnce(&mut Device<B, D>) -> Result<ConnectionId, DriverError>,
+    ) -> Result<Self, DriverError> {
+        expect_same(core, queue.core(), "completion queue")?;
+        let mut ledger = core.lock();
+        let number = take(ledger.device())?;
+        ledger.hold_protection_domain(reservation.protection_domain);
+        ledger.hold_queue(reservation.completion_queue);
+        let record = ConnectionRecord {
+            protection_domain: reservation.protection_domain,
+            queue: reservation.completion_queue,
             posted: BTreeMap::new(),
             reads: VecDeque::new(),
             unsure_reads: Vec::new(),
@@ -83,6 +116,23 @@ impl<B: Bar, D: Dma> Connection<B, D> {
             id,
             number,
         })
+    }
+
+    /// Receive for a connection that is reserved
+    /// ([`ProtectionDomain::reserve_connection`](super::ProtectionDomain::reserve_connection)).
+    /// `protection_domain` and `completion_queue` of `config` have no meaning here.
+    ///
+    /// # Errors
+    /// As [`Device::activate_connection`]; it stays reserved.
+    pub fn activate(&self, config: &ConnectionConfig) -> Result<(), DriverError> {
+        let mut ledger = self.core.lock();
+        let record = ledger.connection(self.number);
+        let config = ConnectionConfig {
+            protection_domain: record.protection_domain,
+            completion_queue: record.queue,
+            ..*config
+        };
+        ledger.device().activate_connection(self.number, &config)
     }
 
     /// Its number, by which completions and events name it. The next connection may have it.
@@ -119,7 +169,7 @@ impl<B: Bar, D: Dma> Connection<B, D> {
     /// # Errors
     /// The memory, and [`DriverError::Unknown`], [`DriverError::QueueFull`],
     /// [`DriverError::ReadOnly`], [`DriverError::OtherContext`]. Without it
-    /// [`DriverError::TableTimeout`] or [`DriverError::Gone`]: the device may have it.
+    /// [`DriverError::Gone`]: the device may have it.
     pub fn post_receive(
         &self,
         qn: u32,

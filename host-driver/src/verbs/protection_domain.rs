@@ -9,7 +9,7 @@ use super::region::{MemoryRegion, RegionOptions};
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::tables::ConnectionConfig;
+use crate::device::tables::{ConnectionConfig, ConnectionKey};
 use std::fmt;
 use std::sync::Arc;
 
@@ -85,6 +85,21 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
         config: &ConnectionConfig,
     ) -> Result<Connection<B, D>, DriverError> {
         Connection::open(&self.core, self.number, queue, config)
+    }
+
+    /// Prepare a connection between the ends of `key`, whose completions go to `queue`: its queues
+    /// may be opened and receives posted before the first segment can arrive. It receives nothing
+    /// until [`Connection::activate`].
+    ///
+    /// # Errors
+    /// Those of [`Device::reserve_connection`](crate::Device::reserve_connection);
+    /// [`DriverError::OtherContext`].
+    pub fn reserve_connection(
+        &self,
+        queue: &CompletionQueue<B, D>,
+        key: &ConnectionKey,
+    ) -> Result<Connection<B, D>, DriverError> {
+        Connection::reserve(&self.core, self.number, queue, key)
     }
 
     /// Give its number back.

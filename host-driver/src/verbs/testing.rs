@@ -151,7 +151,7 @@ impl Bar for TestDevice {
     fn write32(&mut self, offset: u32, value: u32) {
         let mut inside = self.inside();
         if offset == TABLE_COMMAND {
-            let step = Step::Operation(value >> 24, value >> 16 & 0xf);
+            let step = Step::Operation(value >> 24 & 3, value >> 16 & 0xf);
             inside.steps.push(step);
         }
         if offset == CONTROL && value & CONTROL_RESET != 0 {

@@ -12,10 +12,12 @@
 use crate::link::{Link, LinkError};
 use rnic_output::stdout::complain;
 use rnic_sim::{DeviceCore, ServedDevice, Simulation};
+use rnic_vfio_user::protocol::Command;
 use rnic_vfio_user::{Served, Server, ServerError, Session};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use thiserror::Error;
@@ -54,6 +56,10 @@ pub struct Service<C: DeviceCore = Simulation> {
     core: Rc<RefCell<C>>,
     device: ServedDevice<C>,
     link: Box<dyn Link>,
+    /// Frames of the link that are not on the wire yet.
+    arrived: VecDeque<Vec<u8>>,
+    /// Commands that wanted no reply and were refused, of a client that has gone.
+    refused: Vec<(Command, Errno)>,
     /// Of the client that is connected, or was last.
     faults: usize,
     clients_gone: usize,
@@ -82,6 +88,8 @@ impl<C: DeviceCore> Service<C> {
             device: ServedDevice::new(&core),
             core,
             link,
+            arrived: VecDeque::new(),
+            refused: Vec::new(),
             faults: 0,
             clients_gone: 0,
             end: None,
@@ -104,8 +112,12 @@ impl<C: DeviceCore> Service<C> {
             if self.wait()? {
                 break;
             }
-            self.serve()?;
             self.receive_frames()?;
+            if self.serve()? {
+                let mut core = self.core.borrow_mut();
+                let frames = self.arrived.drain(..);
+                frames.for_each(|frame| core.push_frame(frame, false));
+            }
             if !self.is_quiet() {
                 self.device.run(TURN_CYCLES);
             }
@@ -116,7 +128,8 @@ impl<C: DeviceCore> Service<C> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.core.borrow().frames_waiting() == 0 && self.device.is_quiet()
+        let waiting = self.arrived.len() + self.core.borrow().frames_waiting();
+        waiting == 0 && self.device.is_quiet()
     }
 
     /// Sleep until there is something to do; return at once while the device is not quiet. Says
@@ -164,20 +177,29 @@ impl<C: DeviceCore> Service<C> {
         self.faults = 0;
     }
 
-    /// Accept a client, or carry out what it asks for.
-    fn serve(&mut self) -> Result<(), ServeError> {
+    /// Accept a client, or carry out what it asks for. Says whether it has asked for nothing else:
+    /// a client posts a buffer, then has its peer send, and the frame must find the buffer. So what
+    /// has come from the link before this call may go on when everything that was asked for before
+    /// it is done.
+    fn serve(&mut self) -> Result<bool, ServeError> {
         let Some(session) = &mut self.session else {
             if let Some(session) = self.server.as_ref().map_or(Ok(None), Server::accept)? {
                 self.begin(session);
             }
-            return Ok(());
+            return Ok(true);
         };
+        let mut is_idle = false;
         for _ in 0..TURN_MESSAGES {
             match session.serve_one(&mut self.device) {
                 Ok(Served::Message) => {}
-                Ok(Served::Idle) => break,
+                Ok(Served::Idle) => {
+                    is_idle = true;
+                    break;
+                }
                 Err(end) => {
+                    self.refused.extend(session.take_refused());
                     self.session = None;
+                    is_idle = true;
                     self.device.end();
                     self.clients_gone += 1;
                     let gone = self.clients_gone;
@@ -186,15 +208,15 @@ impl<C: DeviceCore> Service<C> {
                 }
             }
         }
-        Ok(())
+        Ok(is_idle)
     }
 
-    /// Frames of the link to the wire.
+    /// Frames of the link.
     fn receive_frames(&mut self) -> Result<(), LinkError> {
-        let mut core = self.core.borrow_mut();
-        while core.frames_waiting() < WIRE_FRAMES {
+        let on_wire = self.core.borrow().frames_waiting();
+        while on_wire + self.arrived.len() < WIRE_FRAMES {
             match self.link.receive()? {
-                Some(frame) if !frame.is_empty() => core.push_frame(frame, false),
+                Some(frame) if !frame.is_empty() => self.arrived.push_back(frame),
                 Some(_) => {}
                 None => break,
             }
@@ -216,7 +238,16 @@ impl<C: DeviceCore> Service<C> {
     }
 
     fn report_faults(&mut self) {
-        for fault in self.device.take_faults() {
+        let mut refused = std::mem::take(&mut self.refused);
+        refused.extend(
+            self.session
+                .as_mut()
+                .map_or(Vec::new(), Session::take_refused),
+        );
+        let refused = refused.into_iter().map(|(command, errno)| {
+            format!("{command:?}, which wants no reply, was refused: {errno}")
+        });
+        for fault in refused.chain(self.device.take_faults()) {
             self.faults += 1;
             if self.faults <= REPORTED_FAULTS {
                 complain(&format!("rnic serve: {fault}"));

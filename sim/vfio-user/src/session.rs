@@ -45,7 +45,25 @@ pub struct Session {
     dma: DmaMap,
     irqs: Irqs,
     sealed_only: bool,
+    refused: Refused,
     end: Option<SessionEnd>,
+}
+
+/// Commands that wanted no reply and were refused: nobody else says so.
+#[derive(Debug, Default)]
+struct Refused {
+    commands: Vec<(Command, Errno)>,
+}
+
+impl Refused {
+    /// Commands that are kept until they are taken.
+    const MAX: usize = 64;
+
+    fn push(&mut self, command: Command, errno: Errno) {
+        if self.commands.len() < Self::MAX {
+            self.commands.push((command, errno));
+        }
+    }
 }
 
 impl Session {
@@ -59,8 +77,15 @@ impl Session {
             dma: DmaMap::default(),
             irqs: Irqs::default(),
             sealed_only: false,
+            refused: Refused::default(),
             end: None,
         }
+    }
+
+    /// The commands that wanted no reply and were refused since this was called last, in their
+    /// order; the first 64 of them. A client cannot learn of these.
+    pub fn take_refused(&mut self) -> Vec<(Command, Errno)> {
+        std::mem::take(&mut self.refused.commands)
     }
 
     /// As [`Server::require_sealed`](crate::Server::require_sealed).
@@ -117,7 +142,12 @@ impl Session {
             return Ok(Served::Message);
         }
         let result = self.carry_out(message, function);
-        if !header.is_final() {
+        if header.is_final() {
+            if let Err(errno) = result {
+                let command = Command::from_code(header.command);
+                self.refused.push(command, errno);
+            }
+        } else {
             match result {
                 Ok(payload) => self.sender.push(&header.reply(payload.len()), &payload),
                 Err(errno) => {

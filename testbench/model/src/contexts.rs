@@ -70,7 +70,7 @@ impl Model {
         let tcp = &mut self.context(connection).tcp;
         *tcp = TcpReceiver::new(context.rcv_nxt, context.window);
         (tcp.seg_ack, tcp.seg_wnd) = (context.seg_ack, context.seg_wnd);
-        tcp.fin_seen = context.fin_seen;
+        tcp.fin = context.fin_seen.then_some(context.rcv_nxt);
         held
     }
 

@@ -14,7 +14,7 @@ const FLAG_PSH: u8 = 0x08;
 pub(super) struct Before {
     /// SEG.ACK and SEG.WND.
     pub(super) acknowledged: (u32, u16),
-    fin_seen: bool,
+    fin: Option<u32>,
     has_ranges: bool,
 }
 
@@ -51,7 +51,7 @@ impl TcpReceiver {
     pub(super) fn before(&self) -> Before {
         Before {
             acknowledged: (self.seg_ack, self.seg_wnd),
-            fin_seen: self.fin_seen,
+            fin: self.fin,
             has_ranges: self.out_of_order.ranges().next().is_some(),
         }
     }
@@ -88,7 +88,7 @@ impl TcpReceiver {
         let rows = [
             (is_dropped, Reason::NotAccepted),
             (acknowledged, Reason::Ack),
-            (self.fin_seen && !before.fin_seen, Reason::Fin),
+            (self.fin != before.fin, Reason::Fin),
         ];
         let occurred = rows.into_iter().filter(|(occurred, _)| *occurred);
         self.reasons.extend(occurred.map(|(_, reason)| reason));
@@ -108,7 +108,7 @@ impl TcpReceiver {
             rcv_nxt: self.rcv_nxt,
             seg_ack,
             seg_wnd,
-            fin_seen: self.fin_seen,
+            fin: self.fin,
             duplicate_acks_due: self.duplicate_acks,
             duplicate_acks_seen: self.duplicate_acks_seen,
             ranges: ranges as u8,

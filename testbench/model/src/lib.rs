@@ -143,10 +143,15 @@ impl Model {
     /// Offload a connection under the id the driver gave it.
     pub fn open_connection(&mut self, connection: ConnectionId, config: &ConnectionConfig) {
         let ddp = DdpReceiver::new(config.protection_domain, config.version);
+        let tcp = TcpReceiver {
+            seg_ack: config.seg_ack,
+            seg_wnd: config.seg_wnd,
+            ..TcpReceiver::new(config.sequence_start, config.window)
+        };
         let stream = Stream {
             key: config.key,
             completion_queue: config.completion_queue,
-            tcp: TcpReceiver::new(config.sequence_start, config.window),
+            tcp,
             mpa: MpaReceiver::new(config.sequence_start, config.markers, config.crc),
             ddp_when_idle: ddp.clone(),
             ddp,

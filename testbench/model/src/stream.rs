@@ -120,7 +120,7 @@ impl Stream {
                 rcv_nxt: tcp.rcv_nxt,
                 verdict: acceptance.verdict() as u8,
                 ooo_octets: tcp.out_of_order.octets() as u32,
-                fin_seen: tcp.fin_seen,
+                fin_seen: tcp.fin.is_some(),
             };
             (made, tcp, taken, acceptance)
         };

@@ -141,8 +141,8 @@ pub struct TcpReceiver {
     pub seg_ack: u32,
     /// SEG.WND of that segment.
     pub seg_wnd: u16,
-    /// A FIN came with payload, and all of it was accepted.
-    pub fin_seen: bool,
+    /// Sequence number of the first FIN that came with payload, all of which was accepted.
+    pub fin: Option<u32>,
     /// What was received beyond a gap.
     pub out_of_order: OutOfOrderRanges,
     /// Octets received beyond a gap that came in order since the receivers were last idle.
@@ -169,7 +169,7 @@ impl TcpReceiver {
             window,
             seg_ack: 0,
             seg_wnd: 0,
-            fin_seen: false,
+            fin: None,
             out_of_order: OutOfOrderRanges::default(),
             closed: ClosedRange::default(),
             duplicate_acks: 0,
@@ -263,7 +263,8 @@ impl TcpReceiver {
         }
         self.cut_at_window += u64::from(last > window);
         if segment.flags & FLAG_FIN != 0 && last <= window {
-            self.fin_seen = true;
+            let end = segment.sequence.wrapping_add(segment.payload.len() as u32);
+            self.fin.get_or_insert(end);
         }
         if is_out_of_order {
             self.out_of_order.insert(wanted.start, taken, pages, pool);

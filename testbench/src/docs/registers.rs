@@ -115,6 +115,7 @@ fn register_table(out: &mut String, name: &str, module: &Module) -> Result<(), S
         let software = match register.access {
             Access::Read => "reads",
             Access::ReadWrite => "reads, writes",
+            Access::Write => "writes",
         };
         let (place, after) = (place(register), after_reset(register.after_reset));
         let (name, line) = (&item.name, item.line());

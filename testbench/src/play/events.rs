@@ -133,7 +133,7 @@ mod tests {
             rcv_nxt,
             seg_ack: 0,
             seg_wnd: 0,
-            fin_seen: false,
+            fin: None,
             duplicate_acks_due: 0,
             duplicate_acks_seen: 0,
             ranges: 0,

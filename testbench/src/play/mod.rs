@@ -2,7 +2,8 @@
 //!
 //! - [`dut`]: what can receive frames: [`rtl`] (driver over the co-simulation, its rings seen by
 //!   [`bus`]) and [`software`] (the model);
-//!   [`used`]: a device that was reset in mid-traffic; `pauses`: how the wire waits for room.
+//!   `posts`: buffers posted by the port and by the tables; [`used`]: a device that was reset in
+//!   mid-traffic; `pauses`: how the wire waits for room.
 //! - [`player`]: frames in capture order, connections, regions and buffers set up in time.
 //! - [`compare`]: RTL against model; [`difference`]: what a person is shown of one;
 //!   [`cut_off`]: connections closed in mid-traffic.
@@ -16,6 +17,7 @@ pub mod dut;
 pub mod bus;
 pub mod rtl;
 mod pauses;
+mod posts;
 pub mod used;
 pub mod used_frames;
 pub mod software;

@@ -9,6 +9,7 @@ use crate::play::bus::{BusWatch, Rings};
 use crate::play::conditions::Surroundings;
 use crate::play::dut::{self, Buffer, Dut, Observation, ReadSink, StreamState};
 use crate::play::pauses::{Patience, Pauses};
+use crate::play::posts::PostPaths;
 use crate::play::used::use_and_reset;
 use rnic_abi::counters::Counter;
 use rnic_abi::events::SegmentTrace;
@@ -54,7 +55,7 @@ pub struct Rtl {
     simulation: Rc<RefCell<Simulation>>,
     /// Cycle of the simulation in which the device was open: the timeline begins there.
     opened: u64,
-    device: Device<SimBar, SimDma>,
+    device: Device<PostPaths<SimBar>, SimDma>,
     rings: Rc<RefCell<Rings>>,
     frame_cycles_min: u64,
     pauses: Option<Pauses>,
@@ -125,7 +126,7 @@ impl Rtl {
             true => loop_memory::config(&options.config),
             false => options.config,
         };
-        let mut device = Device::open(bar, dma, config)?;
+        let mut device = Device::open(PostPaths::new(bar, seed), dma, config)?;
         let looped = options.loopback.then(|| LoopMemory::begin(&mut device));
         let looped = looped.transpose()?;
         let rings = Rings::new(simulation.borrow().complex().memory(), &options.config);

@@ -174,7 +174,7 @@ impl Dut for Software {
             rcv_nxt: tcp.rcv_nxt,
             seg_ack: tcp.seg_ack,
             seg_wnd: tcp.seg_wnd,
-            fin_seen: tcp.fin_seen,
+            fin_seen: tcp.fin.is_some(),
             ranges: ranges.collect(),
             pages: tcp.out_of_order.pages(),
             duplicate_acks: tcp.duplicate_acks,

@@ -122,6 +122,8 @@ impl FrameBuilder {
             },
             sequence_start: stream.sequence_start,
             window,
+            seg_ack: 0,
+            seg_wnd: 0,
             markers: stream.markers,
             crc: stream.crc,
             version: stream.version,

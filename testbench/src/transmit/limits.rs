@@ -247,6 +247,11 @@ pub(super) fn run(case: Case) -> Result<Done, SimError> {
         }
         raw.play(&batch, &mut random);
     }
+    // To its last unit, in any case.
+    let whole = vec![Head::new("a whole ring", 64, vec![64]); (UNITS / units(1)) as usize];
+    if raw.differences.is_empty() {
+        raw.play(&whole, &mut random);
+    }
     raw.check_counters();
     raw.totals.cycles = raw.simulation.borrow().now();
     Ok(Done {
@@ -322,9 +327,11 @@ impl Raw {
                 }
             }
         }
-        // One more than the ring has ahead of its head, and one back of its tail.
+        // One more than the ring has ahead of its head, one back of its tail, and as far ahead as
+        // numbers of units have bits.
         let tail = tx_register(self.ring, TX_TAIL);
-        for wrong in [first.wrapping_add(UNITS + 1), first.wrapping_sub(1)] {
+        let wrongs = [UNITS + 1, 1 << 17, 1 << 31, u32::MAX];
+        for wrong in wrongs.map(|distance| first.wrapping_add(distance)) {
             self.bar.write32(tail, wrong);
             self.ignored += 1;
         }

@@ -272,6 +272,41 @@ fn poisoned_data_changes_no_register() {
     }
 }
 
+/// Posts that a queue cannot take, back to back: it is full, it is closed, its connection does not
+/// exist. Each is counted, no buffer that was posted before is lost or moved, and the queue takes
+/// the next post when a message has been received.
+#[test]
+fn posts_to_closed_and_full_queues_change_nothing() {
+    let mut bare = open(Config::default());
+    let own = u32::from(bare.connection.0) << 2;
+    let refused = [(own, 2), (own + 1, 3), (own + 3, 1), (0xffc, 4)];
+    for (index, count) in refused {
+        for _ in 0..count {
+            for offset in (registers::POST_0..registers::POST).step_by(4) {
+                bare.bar.write32(offset, 0x0bad_0000);
+            }
+            bare.bar.write32(registers::POST, registers::post(index, 7));
+        }
+    }
+    let counted = [RefusePostFull, RefusePostClosed].map(|counter| bare.counter(counter));
+    assert_eq!(counted, [2, 8]);
+    for octets in 1..=4 {
+        bare.sender.send(&pattern(octets));
+    }
+    bare.deliver();
+    let received = bare.received();
+    let lengths: Vec<usize> = received.iter().map(|(_, octets)| octets.len()).collect();
+    assert_eq!(lengths, [1, 2, 3, 4]);
+    assert!(received
+        .iter()
+        .all(|(_, octets)| *octets == pattern(octets.len())));
+    bare.sender.send(&pattern(9));
+    bare.deliver();
+    assert_eq!(bare.counter(RefuseDdpNoBuffer), 1, "none was posted");
+    assert_eq!(bare.counter(RefusePostFull), 2);
+    bare.assert_clean();
+}
+
 /// The words of a table operation stay as they were while it runs.
 #[test]
 fn table_words_stand_still_while_an_operation_runs() {

@@ -5,9 +5,12 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rnic_abi::counters::Counter;
 use rnic_abi::registers::{
-    cq_register, BAR0_OCTETS, CQ_BASE_HIGH, CQ_BASE_LOW, CQ_CONSUMER, IDENTITY, IDENTITY_VALUE,
+    cq_register, table_command, BAR0_OCTETS, COUNTERS, CQ_BASE_HIGH, CQ_BASE_LOW, CQ_CONSUMER,
+    HOLD_CYCLES_MAX, IDENTITY, IDENTITY_VALUE, POST, POST_0, TABLE_COMMAND, TABLE_UNFENCED,
 };
+use rnic_abi::tables::{is_short, DDP, QUEUE, RECORDS, REGION, STAG, WRITE};
 use rnic_driver::{Bar, Config, Device};
 use rnic_sim::{attach, SimBar, SimDma, Simulation, SimulationConfig};
 use std::cell::RefCell;
@@ -92,6 +95,43 @@ fn writes_change_whole_doublewords() {
         (wide(&mut bar, low), wide(&mut bar, far)),
         (0, 0xaaaa_bbbb_cccc_d000)
     );
+    let simulation = simulation.borrow();
+    let records = simulation.complex().monitor().records();
+    assert!(records.is_empty(), "{records:?}");
+}
+
+/// PCI Express, section 2.4.1: a device accepts posted requests whatever becomes of its own. While
+/// the host takes no TLP, every post and every short table operation is over within the cycles that
+/// the document says, and so the write behind it is taken.
+#[test]
+fn posts_and_short_operations_wait_for_no_tlp() {
+    let (simulation, mut bar, mut device) = device(64);
+    simulation.borrow_mut().set_stall(1.0);
+    // A frame for the host: what placement has to send stands.
+    simulation.borrow_mut().push_frame(vec![0x55; 200], false);
+    simulation.borrow_mut().run(2_000);
+    let unfenced = [QUEUE, STAG, REGION].map(|table| (table, TABLE_UNFENCED));
+    let tables = [(DDP, 0), (RECORDS, 0)].into_iter().chain(unfenced);
+    let commands = tables.map(|(table, flags)| table_command(WRITE, table, 40) | flags);
+    let mut accesses: Vec<(u32, u32)> = commands.map(|command| (TABLE_COMMAND, command)).collect();
+    assert!(accesses.iter().all(|&(_, command)| is_short(command)));
+    accesses.extend([(POST, 0), (POST, 0xfff)]);
+    // Writes themselves are a handful of cycles each.
+    let most = HOLD_CYCLES_MAX + 16;
+    for (offset, value) in accesses.iter().copied().cycle().take(98) {
+        bar.write(offset, &value.to_le_bytes());
+        bar.write(POST_0, &value.to_le_bytes());
+        let mut simulation = simulation.borrow_mut();
+        let taken = (0..most).find(|_| {
+            simulation.step();
+            !simulation.has_requests()
+        });
+        assert!(taken.is_some(), "{offset:#x}, {value:#x}");
+    }
+    simulation.borrow_mut().set_stall(0.0);
+    let refused = bar.read32(COUNTERS + 4 * Counter::RefusePostClosed.index() as u32);
+    assert_eq!(refused, 28, "two of each seven accesses");
+    device.check_present().expect("it answers");
     let simulation = simulation.borrow();
     let records = simulation.complex().monitor().records();
     assert!(records.is_empty(), "{records:?}");

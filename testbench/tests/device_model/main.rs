@@ -15,6 +15,7 @@
 //! never does.
 
 mod machine;
+mod posts;
 mod program;
 mod resets;
 mod traffic;
@@ -129,7 +130,9 @@ fn what_the_model_does_not_do_is_reported() {
 /// it is done: data and commands, each with its name, and the entries before are as they were.
 #[test]
 fn the_model_refuses_what_hardware_loses() {
-    use rnic_abi::registers::{table_command, TABLE_COMMAND, TABLE_DATA};
+    use rnic_abi::registers::{
+        table_command, CONTROL, CONTROL_RESET, MAX_PAYLOAD, TABLE_COMMAND, TABLE_DATA,
+    };
     use rnic_abi::tables::{READ, REGION, WRITE};
     use rnic_sim::DeviceCore;
     let mut device = DeviceModel::new(64, Sizes::LARGEST);
@@ -168,4 +171,17 @@ fn the_model_refuses_what_hardware_loses() {
         assert_eq!(read(&mut device, TABLE_COMMAND), 0);
         assert_eq!(read(&mut device, TABLE_DATA + 28) != 0, is_there);
     }
+    // A second reset within the first one is ignored as well.
+    assert!(write(&mut device, CONTROL, CONTROL_RESET).is_empty());
+    for (register, value) in [(TABLE_DATA, 7), (MAX_PAYLOAD, 1), (CONTROL, CONTROL_RESET)] {
+        let faults = write(&mut device, register, value);
+        assert!(
+            matches!(&faults[..], [fault] if fault.contains("the reset is over")),
+            "{faults:?}"
+        );
+    }
+    assert_eq!(read(&mut device, CONTROL), 0);
+    assert_eq!(read(&mut device, TABLE_DATA), 0);
+    assert!(write(&mut device, MAX_PAYLOAD, 1).is_empty());
+    assert_eq!(read(&mut device, MAX_PAYLOAD), 1);
 }

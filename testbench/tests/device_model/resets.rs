@@ -5,7 +5,7 @@
 //! ```
 
 use rnic_abi::registers::{
-    table_command, CAPABILITIES, CONTROL, CONTROL_RESET, COUNTERS, TABLE_BUSY, TABLE_COMMAND,
+    table_command, CAPABILITIES, CONTROL, CONTROL_RESET, COUNTERS, POST, TABLE_BUSY, TABLE_COMMAND,
     TABLE_DATA, TABLE_DATA_WORDS, TX_STRIDE, TX_TAIL,
 };
 use rnic_abi::resets::{Access, AfterReset, REGISTERS};
@@ -85,6 +85,15 @@ fn disturb(device: &mut impl DeviceCore) -> Vec<String> {
     for (offset, access, after_reset) in offsets() {
         let is_tail = [TX_TAIL, TX_TAIL + TX_STRIDE].contains(&offset);
         if access == Access::Read || is_tail || [CONTROL, TABLE_COMMAND].contains(&offset) {
+            continue;
+        }
+        if access == Access::Write {
+            // What was written does not show; a doorbell starts something.
+            if offset != POST {
+                WRITTEN
+                    .iter()
+                    .for_each(|value| write(device, offset, *value));
+            }
             continue;
         }
         let moves = |value: &u32| {

@@ -170,13 +170,33 @@ impl Stream {
             builder,
             taken: 0,
         };
+        stream.open_receives(device, receives);
+        stream
+    }
+
+    /// Reserves the connection to the peer at `port`, with `receives` buffers for its Sends.
+    /// Returns the configuration to activate it with, too.
+    pub fn reserve(device: &mut AnyDevice, port: u16, receives: usize) -> (Self, ConnectionConfig) {
+        let (builder, stream) = (builder(port), StreamConfig::default());
+        let config = builder.connection(&stream, WINDOW, PROTECTION_DOMAIN);
+        let reserved = device.reserve_connection(&config.reservation());
+        let stream = Self {
+            connection: reserved.expect("it has room"),
+            sender: Sender::new(stream),
+            builder,
+            taken: 0,
+        };
+        stream.open_receives(device, receives);
+        (stream, config)
+    }
+
+    fn open_receives<B: Bar>(&self, device: &mut BusDevice<B>, receives: usize) {
         if receives > 0 {
             let entries_log2 = receives.next_power_of_two().ilog2();
-            let opened = device.open_queue(stream.connection, 0, entries_log2);
+            let opened = device.open_queue(self.connection, 0, entries_log2);
             opened.expect("it has room");
-            stream.post(device, receives);
+            self.post(device, receives);
         }
-        stream
     }
 
     /// Posts `receives` further buffers of 64 octets.

@@ -80,7 +80,9 @@ impl<B> PresentBar<B> {
         &mut self.bar
     }
 
-    fn check(&self) -> Result<(), DriverError> {
+    /// Fails once the device is known to be gone: before any error by which a caller would look
+    /// for the reason in its own arguments.
+    pub(crate) fn check(&self) -> Result<(), DriverError> {
         match self.is_gone {
             true => Err(DriverError::Gone),
             false => Ok(()),

@@ -93,8 +93,9 @@ pub struct Event {
     pub seg_ack: u32,
     /// SEG.WND of the same segment, unscaled.
     pub seg_wnd: u16,
-    /// A FIN with payload has arrived; it takes effect once no range is left.
-    pub fin_seen: bool,
+    /// Sequence number of the first FIN that came with payload; it takes effect once RCV.NXT is
+    /// there. A FIN without payload is a frame of the host.
+    pub fin: Option<u32>,
     /// Segments so far that call for an immediate duplicate ACK, modulo 256.
     pub duplicate_acks_due: u8,
     /// Duplicate ACKs received so far, modulo 256.
@@ -107,6 +108,17 @@ pub struct Event {
 }
 
 impl Event {
+    /// DDP-029: have octets been received behind `fin`, the sequence number of the peer's FIN, with
+    /// payload ([`Event::fin`]) or without? Then the stream is to be aborted (RFC 5041 section
+    /// 6.2.1): the device has taken them as others. Octets beyond a gap are seen while theirs is the
+    /// range that changed last, and all others when the gap closes.
+    pub fn reaches_beyond(&self, fin: u32) -> bool {
+        let ends = [Some(self.rcv_nxt), self.changed.map(|range| range.right)];
+        ends.into_iter()
+            .flatten()
+            .any(|end| end.wrapping_sub(fin) as i32 > 0)
+    }
+
     /// Read an entry of the ring.
     pub(crate) fn decode(words: &Entry) -> Self {
         let changed = OutOfOrderRange {
@@ -119,7 +131,7 @@ impl Event {
             rcv_nxt: words[1],
             seg_ack: words[2],
             seg_wnd: words[3] as u16,
-            fin_seen: words[0] & abi::FIN_SEEN != 0,
+            fin: (words[0] & abi::FIN_SEEN != 0).then_some(words[6]),
             duplicate_acks_due: (words[3] >> 16) as u8,
             duplicate_acks_seen: (words[3] >> 24) as u8,
             ranges: (words[0] >> abi::RANGES_SHIFT & 0x1f) as u8,
@@ -143,7 +155,7 @@ mod tests {
             0x0403_8001,
             0x44,
             0x55,
-            0,
+            0x66,
             0,
         ];
         let event = Event::decode(&words);
@@ -153,7 +165,7 @@ mod tests {
             rcv_nxt: 0x1111_1111,
             seg_ack: 0x2222_2222,
             seg_wnd: 0x8001,
-            fin_seen: false,
+            fin: None,
             duplicate_acks_due: 3,
             duplicate_acks_seen: 4,
             ranges: 16,
@@ -163,10 +175,28 @@ mod tests {
             }),
         };
         assert_eq!(event, expected);
-        let words = [abi::FIN_SEEN | abi::FIN, 0, 0, 0, 0x44, 0x55, 0, 0];
+        let words = [abi::FIN_SEEN | abi::FIN, 0, 0, 0, 0x44, 0x55, 0x66, 0];
         let event = Event::decode(&words);
-        assert!(event.fin_seen && event.changed.is_none());
+        assert_eq!((event.fin, event.changed), (Some(0x66), None));
         assert!(event.reasons.iter().eq([Reason::Fin]));
+    }
+
+    /// DDP-029: in order or beyond a gap, by one octet, across the wrap.
+    #[test]
+    fn octets_behind_a_fin_are_seen() {
+        let event = |rcv_nxt, range: Option<(u32, u32)>| Event {
+            rcv_nxt,
+            changed: range.map(|(left, right)| OutOfOrderRange { left, right }),
+            ..Event::decode(&[0; 8])
+        };
+        for fin in [5_u32, 0, u32::MAX, 1 << 31] {
+            let beyond = fin.wrapping_add(1);
+            let before = fin.wrapping_sub(9);
+            assert!(!event(fin, None).reaches_beyond(fin));
+            assert!(event(beyond, None).reaches_beyond(fin));
+            assert!(!event(before, Some((before, fin))).reaches_beyond(fin));
+            assert!(event(before, Some((fin, beyond))).reaches_beyond(fin));
+        }
     }
 
     #[test]

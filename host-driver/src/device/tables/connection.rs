@@ -45,6 +45,19 @@ fn address_octets(address: IpAddr) -> [u8; 16] {
     }
 }
 
+/// What of a connection is known before it enters full operation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Its two ends.
+    pub key: ConnectionKey,
+    /// Protection Domain.
+    pub protection_domain: u16,
+    /// Where its completions go: a queue that exists ([`Device::create_completion_queue`]).
+    ///
+    /// [`Device::create_completion_queue`]: crate::Device::create_completion_queue
+    pub completion_queue: QueueId,
+}
+
 /// A connection's parameters when it enters full operation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionConfig {
@@ -54,6 +67,12 @@ pub struct ConnectionConfig {
     pub sequence_start: u32,
     /// Receive window in octets, 1..=2^30.
     pub window: u32,
+    /// SEG.ACK of the last acceptable segment that software has received. Events report it until
+    /// the device has received one itself: a repeated start-up frame, of which the device takes
+    /// nothing, must not seem to acknowledge something else.
+    pub seg_ack: u32,
+    /// SEG.WND of the same segment, unscaled.
+    pub seg_wnd: u16,
     /// The peer inserts markers.
     pub markers: bool,
     /// CRC32C is in use.
@@ -69,6 +88,15 @@ pub struct ConnectionConfig {
 }
 
 impl ConnectionConfig {
+    /// What of it is known before.
+    pub fn reservation(&self) -> Reservation {
+        Reservation {
+            key: self.key,
+            protection_domain: self.protection_domain,
+            completion_queue: self.completion_queue,
+        }
+    }
+
     /// Refuses what the device does not support.
     pub(crate) fn check(&self) -> Result<(), DriverError> {
         if self.window == 0 || self.window > MAX_RECEIVE_WINDOW {

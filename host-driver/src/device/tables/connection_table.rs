@@ -1,12 +1,13 @@
 //! The device's connections: ids, contexts, and the hash table that finds them.
 //!
 //! ```text
-//!  ConnectionConfig --> open --> contexts (TCP, MPA, DDP, QUEUE) --> LOOKUP --> Connection
-//!  Connection --> stop --> LOOKUP --> ranges, pages released --> ... --> forget
+//!  Reservation --> reserve --> QUEUE --> Reserved --> queues, receives
+//!  ConnectionConfig --> activate --> contexts (TCP, MPA, DDP) --> LOOKUP --> Open
+//!  Open, Reserved --> stop --> LOOKUP --> ranges, pages released --> ... --> forget
 //! ```
 
 use super::connection::{
-    ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, TcpState,
+    ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Reservation, TcpState,
 };
 use super::hash_table::HashTable;
 use crate::device::access::table;
@@ -43,11 +44,28 @@ impl LookupEntry {
     }
 }
 
-/// The connections that are open, and a mirror of the device's lookup table.
+/// What an id is in use for.
+#[derive(Copy, Clone, Debug)]
+enum Slot {
+    /// The device knows its queues, and no segment finds it.
+    Reserved(Reservation),
+    Open(ConnectionConfig),
+}
+
+impl Slot {
+    fn reservation(&self) -> Reservation {
+        match self {
+            Self::Reserved(reservation) => *reservation,
+            Self::Open(config) => config.reservation(),
+        }
+    }
+}
+
+/// The connections that are reserved or open, and a mirror of the device's lookup table.
 #[derive(Debug)]
 pub(crate) struct ConnectionTable {
     lookup: HashTable<LookupEntry>,
-    open: Vec<Option<ConnectionConfig>>,
+    slots: Vec<Option<Slot>>,
 }
 
 impl Default for ConnectionTable {
@@ -62,46 +80,75 @@ impl ConnectionTable {
     pub(crate) fn of_connections(connections: usize) -> Self {
         Self {
             lookup: HashTable::default(),
-            open: vec![None; connections],
+            slots: vec![None; connections],
         }
     }
 
-    /// Whether none is open.
+    /// Whether none is reserved or open.
     #[cfg(target_os = "linux")]
     pub(crate) fn is_empty(&self) -> bool {
-        self.open.iter().all(Option::is_none)
+        self.slots.iter().all(Option::is_none)
     }
 
-    /// Write a connection's contexts, then its lookup entry: the first segment that matches the
-    /// entry finds all of them. Also returns the events written in between: older ones are of an
-    /// earlier connection with this id.
-    pub(crate) fn open(
+    /// Take an id, and empty its queues: they may be opened and posted to from here on.
+    pub(crate) fn reserve(
         &mut self,
         bar: &mut impl Registers,
-        config: &ConnectionConfig,
-    ) -> Result<(ConnectionId, u32), DriverError> {
-        config.check()?;
-        let mut open = self.open.iter().flatten();
-        if open.any(|open| open.key == config.key) {
+        reservation: &Reservation,
+    ) -> Result<ConnectionId, DriverError> {
+        let mut slots = self.slots.iter().flatten();
+        if slots.any(|slot| slot.reservation().key == reservation.key) {
             return Err(DriverError::Duplicate {
                 what: "the connection's address and port pair",
             });
         }
-        let free = self.open.iter().position(Option::is_none);
+        let free = self.slots.iter().position(Option::is_none);
         let id = free.ok_or(DriverError::Exhausted {
             what: "connection",
-            limit: self.open.len(),
+            limit: self.slots.len(),
         })? as u16;
-        write_contexts(bar, u32::from(id), config)?;
+        for qn in 0..QUEUE_SLOTS as u32 {
+            table::write(bar, tables::QUEUE, u32::from(id) << 2 | qn, &[0])?;
+        }
+        self.slots[usize::from(id)] = Some(Slot::Reserved(*reservation));
+        Ok(ConnectionId(id))
+    }
+
+    /// Write a reserved connection's contexts, then its lookup entry: the first segment that
+    /// matches the entry finds all of them, and what was posted. Returns the events written in
+    /// between: older ones are of an earlier connection with this id.
+    pub(crate) fn activate(
+        &mut self,
+        bar: &mut impl Registers,
+        connection: ConnectionId,
+        config: &ConnectionConfig,
+    ) -> Result<u32, DriverError> {
+        config.check()?;
+        let reason = match self.slot(connection)? {
+            Slot::Open(_) => Some("it is open already"),
+            Slot::Reserved(reservation) if reservation != config.reservation() => Some(
+                "its addresses and ports, its protection domain or its completion queue are not \
+                 those that it was reserved with",
+            ),
+            Slot::Reserved(_) => None,
+        };
+        if let Some(reason) = reason {
+            return Err(DriverError::Activation {
+                connection: connection.0,
+                reason,
+            });
+        }
+        write_contexts(bar, u32::from(connection.0), config)?;
         let events_written = bar.read(registers::EVENT_PRODUCER)?;
-        let entry = LookupEntry::new(&config.key, id);
+        let entry = LookupEntry::new(&config.key, connection.0);
         let full = DriverError::HashFull { what: "connection" };
         self.lookup.insert(config.key.hash(), entry, full, |slot| {
-            let words = slot.value.map_or([0; 10], |value| value.words());
-            table::write(bar, tables::LOOKUP, slot.index, &words)
+            let words = slot.value.map(|value| value.words());
+            let words = words.as_ref().map_or(&[0][..], |words| words);
+            table::write(bar, tables::LOOKUP, slot.index, words)
         })?;
-        self.open[usize::from(id)] = Some(*config);
-        Ok((ConnectionId(id), events_written))
+        self.slots[usize::from(connection.0)] = Some(Slot::Open(*config));
+        Ok(events_written)
     }
 
     /// Remove the lookup entry, so that no further segment is accepted; then release ranges and
@@ -113,10 +160,10 @@ impl ConnectionTable {
         bar: &mut impl Registers,
         connection: ConnectionId,
     ) -> Result<(), DriverError> {
-        let key = self.config(connection)?.key;
+        let key = self.reservation(connection)?.key;
         let entry = LookupEntry::new(&key, connection.0);
         self.lookup.remove(key.hash(), &entry, |slot| {
-            table::write(bar, tables::LOOKUP, slot.index, &[])
+            table::write(bar, tables::LOOKUP, slot.index, &[0])
         })?;
         table::release(bar, tables::TCP, u32::from(connection.0))?;
         table::release(bar, tables::MPA, u32::from(connection.0))
@@ -124,14 +171,28 @@ impl ConnectionTable {
 
     /// Free the id of a stopped connection.
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
-        if let Some(slot) = self.open.get_mut(usize::from(connection.0)) {
+        if let Some(slot) = self.slots.get_mut(usize::from(connection.0)) {
             *slot = None;
         }
     }
 
     /// The configuration of an open connection.
     pub(crate) fn config(&self, connection: ConnectionId) -> Result<ConnectionConfig, DriverError> {
-        let slot = self.open.get(usize::from(connection.0));
+        match self.slot(connection)? {
+            Slot::Open(config) => Ok(config),
+            Slot::Reserved(_) => Err(DriverError::Reserved {
+                connection: connection.0,
+            }),
+        }
+    }
+
+    /// What a connection, open or not yet, was reserved with.
+    pub(crate) fn reservation(&self, connection: ConnectionId) -> Result<Reservation, DriverError> {
+        self.slot(connection).map(|slot| slot.reservation())
+    }
+
+    fn slot(&self, connection: ConnectionId) -> Result<Slot, DriverError> {
+        let slot = self.slots.get(usize::from(connection.0));
         slot.copied().flatten().ok_or(DriverError::Unknown {
             what: "connection",
             id: u64::from(connection.0),
@@ -140,8 +201,11 @@ impl ConnectionTable {
 
     /// The open connections, in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ConnectionId, &ConnectionConfig)> {
-        let slots = (0..).map(ConnectionId).zip(&self.open);
-        slots.filter_map(|(connection, slot)| Some((connection, slot.as_ref()?)))
+        let slots = (0..).map(ConnectionId).zip(&self.slots);
+        slots.filter_map(|(connection, slot)| match slot {
+            Some(Slot::Open(config)) => Some((connection, config)),
+            Some(Slot::Reserved(_)) | None => None,
+        })
     }
 
     /// Write a connection's window, and nothing else of its context.
@@ -157,7 +221,7 @@ impl ConnectionTable {
         };
         config.check()?;
         table::write(bar, tables::TCP_WINDOW, u32::from(connection.0), &[window])?;
-        self.open[usize::from(connection.0)] = Some(config);
+        self.slots[usize::from(connection.0)] = Some(Slot::Open(config));
         Ok(())
     }
 
@@ -227,23 +291,20 @@ impl ConnectionTable {
     }
 }
 
-/// Everything of a connection but its lookup entry.
+/// Everything of a connection but its queues and its lookup entry.
 fn write_contexts(
     bar: &mut impl Registers,
     index: u32,
     config: &ConnectionConfig,
 ) -> Result<(), DriverError> {
     let start = config.sequence_start;
-    table::write(bar, tables::TCP, index, &[start, config.window])?;
+    let tcp = [start, config.window, config.seg_ack, config.seg_wnd.into()];
+    table::write(bar, tables::TCP, index, &tcp)?;
     let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
     table::write(bar, tables::MPA, index, &[start, flags])?;
     let queue = u32::from(config.completion_queue.0);
     let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16 | queue << 17;
-    table::write(bar, tables::DDP, index, &[ddp])?;
-    for qn in 0..QUEUE_SLOTS as u32 {
-        table::write(bar, tables::QUEUE, index << 2 | qn, &[0, 0])?;
-    }
-    Ok(())
+    table::write(bar, tables::DDP, index, &[ddp])
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ mod window;
 mod region_table;
 mod receive_pool;
 
-pub use connection::{ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, TcpState};
+pub use connection::{
+    ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Reservation, TcpState,
+};
 pub(crate) use connection_table::ConnectionTable;
 pub use receive_pool::Posted;
 pub(crate) use receive_pool::ReceivePool;

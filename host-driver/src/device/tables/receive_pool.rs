@@ -3,17 +3,20 @@
 //!
 //! ```text
 //!  open --> QUEUE: window of the pool, first MSN
-//!  post --> RECEIVE_POOL: buffer --> QUEUE_TAIL: one MSN further
+//!  post --> POST_0 to POST_2: buffer --> POST: the device writes pool entry and tail
 //!  a Receive completion --> consume: its entry may be posted again
-//!  post_read --> RECEIVE_POOL: sink --> QUEUE_TAIL; a ReadResponse completion --> consume_read
+//!  post_read --> the same, of a sink; a ReadResponse completion --> consume_read
 //! ```
+//!
+//! A post is four writes and no read. The device refuses none of them: a queue that the driver
+//! takes for open, and not for full, is so in the device.
 
 use crate::device::access::table;
 use crate::device::access::{DmaBuffer, Registers};
 use crate::device::error::DriverError;
 use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{QUEUES, QUEUE_SLOTS, READ_QUEUE, RECEIVE_POOL, RECEIVE_POOL_LOG2};
-use rnic_abi::tables;
+use rnic_abi::{registers, tables};
 use std::collections::BTreeMap;
 
 /// A posted receive buffer or read.
@@ -81,11 +84,7 @@ impl ReceivePool {
         let first = self.gap(1 << entries_log2)?;
         let word = 1 << 31 | entries_log2 << 16 | first as u32;
         let index = queue_index(connection, qn);
-        if let Err(error) = table::write(bar, tables::QUEUE, index, &[word, first_msn]) {
-            // After a timeout the queue may be open in the device; another one may get its window.
-            let _ = table::revoke(bar, tables::QUEUE, index, &[0, 0]);
-            return Err(error);
-        }
+        table::write(bar, tables::QUEUE, index, &[word, first_msn])?;
         let queue = Queue {
             first,
             entries_log2,
@@ -96,8 +95,7 @@ impl ReceivePool {
         Ok(())
     }
 
-    /// Post a receive buffer to an open queue. If the last write, that of the tail, does not end,
-    /// the device may have the buffer.
+    /// Post a receive buffer to an open queue.
     pub(crate) fn post(
         &mut self,
         bar: &mut impl Registers,
@@ -115,9 +113,8 @@ impl ReceivePool {
             buffer.address as u32,
             (buffer.address >> 32) as u32,
             buffer.octets as u32,
-            0,
         ];
-        self.post_entry(bar, connection, qn, &words)
+        self.post_entry(bar, connection, qn, words, 0)
     }
 
     /// Make a read of `octets` octets outstanding, into `stag` from `tagged_offset` on.
@@ -130,17 +127,18 @@ impl ReceivePool {
         octets: u32,
     ) -> Result<Posted, DriverError> {
         let high = (tagged_offset >> 32) as u32 & 7;
-        let words = [tagged_offset as u32, stag, octets, high];
-        self.post_entry(bar, connection, READ_QUEUE as u32, &words)
+        let words = [tagged_offset as u32, stag, octets];
+        self.post_entry(bar, connection, READ_QUEUE as u32, words, high)
     }
 
-    /// Write the next entry of an open queue, then its tail.
+    /// Post to an open queue; the device chooses the same entry as is counted here.
     fn post_entry(
         &mut self,
         bar: &mut impl Registers,
         connection: ConnectionId,
         qn: u32,
-        words: &[u32; 4],
+        words: [u32; 3],
+        offset_high: u32,
     ) -> Result<Posted, DriverError> {
         let unknown = DriverError::Unknown {
             what: "open queue",
@@ -157,11 +155,12 @@ impl ReceivePool {
         }
         let msn = queue.next_msn;
         let pool_entry = queue.first as u32 + (msn & (entries - 1));
-        table::write(bar, tables::RECEIVE_POOL, pool_entry, words)?;
-        let tail = msn.wrapping_add(1);
-        let index = queue_index(connection, qn);
-        table::write(bar, tables::QUEUE_TAIL, index, &[tail & 0xffff])?;
-        queue.next_msn = tail;
+        for (offset, word) in (registers::POST_0..).step_by(4).zip(words) {
+            bar.write(offset, word)?;
+        }
+        let doorbell = registers::post(queue_index(connection, qn), offset_high);
+        bar.write(registers::POST, doorbell)?;
+        queue.next_msn = msn.wrapping_add(1);
         Ok(Posted { msn, pool_entry })
     }
 
@@ -185,19 +184,21 @@ impl ReceivePool {
     /// Close the queues of a connection. After this the device writes to none of their buffers, and
     /// to no read's sink.
     ///
-    /// Queue 0 is written also if it is not open: the fence of that write ends a connection without
-    /// queues, too. What the device gave for it before is in memory then, completions included.
+    /// Queue 0 is written also if it is not open, and last, with fences that are for all: they end
+    /// a connection without queues, too. What the device gave for it before is in memory then,
+    /// completions included.
     pub(crate) fn close_all(
         &mut self,
         bar: &mut impl Registers,
         connection: ConnectionId,
     ) -> Result<(), DriverError> {
-        for qn in 0..QUEUE_SLOTS as u32 {
-            if qn == 0 || self.queues.contains_key(&(connection, qn)) {
-                table::revoke(bar, tables::QUEUE, queue_index(connection, qn), &[0, 0])?;
-                self.queues.remove(&(connection, qn));
+        for qn in 1..QUEUE_SLOTS as u32 {
+            if self.queues.contains_key(&(connection, qn)) {
+                table::write(bar, tables::QUEUE, queue_index(connection, qn), &[0])?;
             }
         }
+        table::revoke(bar, tables::QUEUE, queue_index(connection, 0), &[0])?;
+        self.queues.retain(|&(of, _), _| of != connection);
         Ok(())
     }
 
@@ -237,24 +238,20 @@ mod tests {
     };
 
     #[test]
-    fn a_buffer_is_written_before_the_tail_passes_it() {
+    fn a_buffer_is_posted_by_four_writes_and_no_read() {
         let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
         pool.open(&mut bar, CONNECTION, 1, 2, 7).expect("it fits");
         bar.operations.clear();
+        bar.accesses = 0;
         let posted = pool.post(&mut bar, CONNECTION, 1, BUFFER);
         let expected = Posted {
             msn: 7,
             pool_entry: 3,
         };
         assert_eq!(posted, Ok(expected));
-        let order = [
-            (tables::WRITE, tables::RECEIVE_POOL),
-            (tables::WRITE, tables::QUEUE_TAIL),
-        ];
-        assert_eq!(bar.operations, order);
-        let words = bar.written[&(tables::RECEIVE_POOL, 3)];
-        assert_eq!(words[..3], [0x3456_7000, 0x12, 64]);
-        assert_eq!(bar.written[&(tables::QUEUE_TAIL, 5 << 2 | 1)][0], 8);
+        assert_eq!((bar.accesses, bar.reads), (4, 0));
+        assert_eq!(bar.operations, []);
+        assert_eq!(bar.posts, [(5 << 2 | 1, [0x3456_7000, 0x12, 64])]);
     }
 
     #[test]
@@ -278,7 +275,7 @@ mod tests {
 
     /// RDMAP-011: the device knows of the read before its request can be answered.
     #[test]
-    fn a_read_is_written_before_the_tail_passes_it() {
+    fn a_read_is_posted_with_all_of_its_offset() {
         let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
         pool.open(&mut bar, CONNECTION, 3, 1, u32::MAX)
             .expect("it fits");
@@ -289,14 +286,9 @@ mod tests {
             pool_entry: 1,
         };
         assert_eq!(posted, Ok(expected));
-        let order = [
-            (tables::WRITE, tables::RECEIVE_POOL),
-            (tables::WRITE, tables::QUEUE_TAIL),
-        ];
-        assert_eq!(bar.operations, order);
-        let words = bar.written[&(tables::RECEIVE_POOL, 1)];
-        assert_eq!(words[..4], [0x1234_5678, 0xabcd_ef01, 99, 7]);
-        assert_eq!(bar.written[&(tables::QUEUE_TAIL, 5 << 2 | 3)][0], 0);
+        assert_eq!(bar.operations, []);
+        let words = [0x1234_5678, 0xabcd_ef01, 99];
+        assert_eq!(bar.posts, [(7 << 16 | 5 << 2 | 3, words)]);
     }
 
     #[test]
@@ -370,40 +362,22 @@ mod tests {
         assert!(matches!(opened, Err(DriverError::Exhausted { .. })));
     }
 
-    /// The operation hangs before or after its effect; the next ones work.
+    /// The fences of a close that hangs: the queues are still the connection's, and their windows
+    /// nobody else's, until a close ends.
     #[test]
-    fn a_queue_whose_opening_hangs_is_in_no_table() {
-        for takes_effect in [false, true] {
-            let mut bar = Hanging {
-                takes_effect,
-                hangs_after: Some(0),
-                ..Hanging::default()
-            };
-            let mut pool = ReceivePool::default();
-            let opened = pool.open(&mut bar, CONNECTION, 0, 2, 1);
-            assert!(matches!(opened, Err(DriverError::TableTimeout { .. })));
-            let index = queue_index(CONNECTION, 0);
-            assert_eq!(bar.tables.written[&(tables::QUEUE, index)], [0; 10]);
-            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
-            assert!(matches!(posted, Err(DriverError::Unknown { .. })));
-            let opened = pool.open(&mut bar, CONNECTION, 0, RECEIVE_POOL_LOG2 as u32, 1);
-            assert_eq!(opened, Ok(()), "its window is free");
-        }
-    }
-
-    /// A buffer whose posting hangs is not counted as posted: its MSN is that of the next one.
-    #[test]
-    fn a_buffer_whose_posting_hangs_is_posted_again() {
-        for hangs_after in [0, 1] {
-            let (mut pool, mut bar) = (ReceivePool::default(), Hanging::default());
-            pool.open(&mut bar, CONNECTION, 0, 0, 1).expect("it fits");
-            bar.hangs_after = Some(hangs_after);
-            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
-            assert!(matches!(posted, Err(DriverError::TableTimeout { .. })));
-            bar.hangs_after = None;
-            let posted = pool.post(&mut bar, CONNECTION, 0, BUFFER);
-            assert_eq!(posted.map(|posted| posted.msn), Ok(1));
-        }
+    fn queues_whose_closing_hangs_keep_their_windows() {
+        let (mut pool, mut bar) = (ReceivePool::default(), Hanging::default());
+        let whole_pool = RECEIVE_POOL_LOG2 as u32;
+        let opened = pool.open(&mut bar, CONNECTION, 2, whole_pool, 1);
+        opened.expect("the pool is free");
+        bar.hangs_after = Some(1);
+        let closed = pool.close_all(&mut bar, CONNECTION);
+        assert!(matches!(closed, Err(DriverError::TableTimeout { .. })));
+        let opened = pool.open(&mut bar, ConnectionId(6), 0, 0, 1);
+        assert!(matches!(opened, Err(DriverError::Exhausted { .. })));
+        (bar.hangs_after, bar.is_busy) = (None, false);
+        pool.close_all(&mut bar, CONNECTION).expect("it closes");
+        assert_eq!(pool.open(&mut bar, ConnectionId(6), 0, 0, 1), Ok(()));
     }
 
     #[test]
@@ -415,8 +389,10 @@ mod tests {
             opened.expect("the pool is free");
             bar.operations.clear();
             pool.close_all(&mut bar, CONNECTION).expect("it closes");
-            // Twice, as `table::revoke` explains; queue 0 for its fence.
-            assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 4]);
+            // Queue 0 for its fences, twice as `table::revoke` explains.
+            assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 3]);
+            assert_eq!(bar.fences, [tables::QUEUE; 2]);
+            bar.fences.clear();
             for qn in [0, 2] {
                 assert_eq!(bar.written[&(tables::QUEUE, 5 << 2 | qn)], [0; 10]);
             }
@@ -428,5 +404,6 @@ mod tests {
         let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
         pool.close_all(&mut bar, CONNECTION).expect("it closes");
         assert_eq!(bar.operations, [(tables::WRITE, tables::QUEUE); 2]);
+        assert_eq!(bar.fences, [tables::QUEUE; 2]);
     }
 }

@@ -83,7 +83,7 @@ impl RegionTable {
                 .insert(hash, entry, full, |slot| write_stag(bar, slot))
         });
         if let Err(error) = written {
-            // After a timeout the device may hold the entry as valid; no STag leads to it.
+            // The device holds the entry as valid; no STag leads to it.
             let _ = write_region(bar, region, config, false);
             return Err(error);
         }
@@ -263,10 +263,11 @@ fn write_region(
 }
 
 fn write_stag(bar: &mut impl Registers, slot: SlotWrite<StagEntry>) -> Result<(), DriverError> {
-    let words = slot.value.map_or([0, 0], |entry| {
-        [1 << 31 | u32::from(entry.region), entry.stag_index]
-    });
-    table::write(bar, tables::STAG, slot.index, &words)
+    let words = slot
+        .value
+        .map(|entry| [1 << 31 | u32::from(entry.region), entry.stag_index]);
+    let words = words.as_ref().map_or(&[0][..], |words| words);
+    table::write(bar, tables::STAG, slot.index, words)
 }
 
 #[cfg(test)]

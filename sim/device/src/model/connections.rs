@@ -63,7 +63,7 @@ impl DeviceModel {
             return Words::default();
         };
         let last = u32::from(tcp.seg_wnd)
-            | u32::from(tcp.fin_seen) << 16
+            | u32::from(tcp.fin.is_some()) << 16
             | (tcp.out_of_order.ranges().count() as u32) << 17
             | (first as u32) << 22;
         padded(&[tcp.rcv_nxt, tcp.window, tcp.seg_ack, last])

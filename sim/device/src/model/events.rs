@@ -41,7 +41,7 @@ fn encode(event: &Event, number: u32) -> [u32; EVENT_OCTETS / 4] {
         .iter()
         .fold(0, |bits, reason| bits | reason as u32);
     let flags = [
-        (event.fin_seen, FIN_SEEN),
+        (event.fin.is_some(), FIN_SEEN),
         (event.changed.is_some(), HAS_RANGE),
     ];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
@@ -61,7 +61,7 @@ fn encode(event: &Event, number: u32) -> [u32; EVENT_OCTETS / 4] {
         counts,
         left,
         right,
-        0,
+        event.fin.unwrap_or(0),
         number,
     ]
 }

@@ -30,7 +30,7 @@
 //!
 //! **Time.** A clock of its own, in cycles of 156 a microsecond: it advances with each
 //! [`run`](DeviceCore::run) and with the octets of each frame. Hold-offs and event delays follow
-//! it. A table operation and a reset are done when they are written.
+//! it. A table operation, a post and a reset are done when they are written.
 //!
 //! **What has no effect**, because there is nothing that it could shape: `MAX_PAYLOAD`,
 //! `READ_MAX_REQUEST`, `READ_TIMEOUT` and `TX_CONTROL_EXTENDED_TAGS` (no TLPs: accesses of memory

@@ -3,7 +3,9 @@
 use super::entries::Words;
 use super::pool::Window;
 use super::DeviceModel;
+use rnic_abi::counters::Counter;
 use rnic_abi::limits::{QUEUE_SLOTS, READ_QUEUE, RECEIVE_POOL, RECEIVE_POOL_LOG2};
+use rnic_abi::registers::POST_OFFSET_SHIFT;
 use rnic_abi::tables::{QUEUE, QUEUE_TAIL, RECEIVE_POOL as POOL_TABLE};
 use rnic_model::ddp::{Buffer, Read};
 
@@ -52,6 +54,24 @@ impl DeviceModel {
         for _ in 0..count {
             self.post(index, connection, qn);
         }
+    }
+
+    /// Post what the posting port holds to the queue that `doorbell` names.
+    pub(super) fn ring(&mut self, doorbell: u32) {
+        let index = doorbell as usize & 0xfff & (self.sizes.queues() - 1);
+        let (connection, qn) = split(index);
+        let posted = self.model.posted(connection, qn);
+        let Some(window) = &self.tables.queues.open[index] else {
+            return self.model.count_outside(Counter::RefusePostClosed);
+        };
+        if posted >= window.pool_entries().len() {
+            return self.model.count_outside(Counter::RefusePostFull);
+        }
+        let place = window.entry(window.tail);
+        let [low, high, octets] = self.registers.post;
+        let offset_high = doorbell >> POST_OFFSET_SHIFT & 7;
+        self.tables.queues.pool[place].words = [low, high, octets, offset_high];
+        self.post(index, connection, qn);
     }
 
     /// Give the model the next entry of a queue, which is open.

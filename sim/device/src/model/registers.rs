@@ -9,7 +9,7 @@ use rnic_abi::interrupts::{
 };
 use rnic_abi::limits::{COMPLETION_QUEUES, PAGES};
 use rnic_abi::registers::*;
-use rnic_abi::tables::name;
+use rnic_abi::tables::{is_short, name};
 use rnic_abi::transmit_ring::RINGS;
 use rnic_sim::inner_width;
 
@@ -29,7 +29,11 @@ impl DeviceModel {
                 (self.width | inner_width(self.width) << 16) as u32 | self.sizes.encode()
             }
             PACKET_PAGES => PAGES as u32,
-            CONTROL => u32::from(self.registers.enabled),
+            // A reset is done at once; on hardware it takes until such a read says so.
+            CONTROL => {
+                self.registers.is_resetting.set(false);
+                u32::from(self.registers.enabled)
+            }
             FREE_PAGES => PAGES as u32 - self.model.ooo_pool.pages(),
             CQ_OVERFLOW => self.rings.overflowed,
             HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.rings.read_host(offset),
@@ -69,7 +73,16 @@ impl DeviceModel {
 
     pub(super) fn write_register(&mut self, offset: u32, value: u32) {
         match offset {
-            CONTROL if value & CONTROL_RESET != 0 => self.reset_tables(),
+            _ if self.registers.is_resetting.get() => {
+                self.fault(format!(
+                    "register {offset:#05x}: written before CONTROL was read to see that the \
+                     reset is over; the hardware would ignore the write, and so does this device"
+                ));
+            }
+            CONTROL if value & CONTROL_RESET != 0 => {
+                self.reset_tables();
+                self.registers.is_resetting.set(true);
+            }
             CONTROL => self.registers.enabled = value & CONTROL_ENABLE != 0,
             HOST_RING_BASE_LOW..=HOST_RING_PRODUCER => self.write_host_ring(offset, value),
             OUT_OF_ORDER_PAGES | OUT_OF_ORDER_SHARE => {
@@ -105,8 +118,12 @@ impl DeviceModel {
                 self.table_operation(value);
                 // What does not exist is not started, as on hardware.
                 let exists = name(value >> 16 & 0xf).is_some() && value >> 24 & 3 != 0;
-                self.registers.is_unread.set(exists);
+                self.registers.is_unread.set(exists && !is_short(value));
             }
+            POST_0 | POST_1 | POST_2 => {
+                self.registers.post[((offset - POST_0) / 4) as usize] = value;
+            }
+            POST => self.ring(value),
             TABLE_DATA..TABLE_DATA_END => {
                 self.registers.table_data[((offset - TABLE_DATA) / 4) as usize] = value;
             }

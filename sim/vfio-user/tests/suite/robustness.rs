@@ -183,6 +183,40 @@ fn a_client_that_does_not_read_delays_nobody() {
     assert_eq!(raw.toy.bar[RESETS as usize], 1);
 }
 
+/// A client that wants no reply does not learn that its command was refused; the server does, once.
+#[test]
+fn refused_commands_without_a_reply_are_named() {
+    let mut raw = Raw::new();
+    let write = |region: u32, flags: u32| {
+        let access = RegionAccess {
+            offset: 0x100,
+            region,
+            count: 4,
+        };
+        let payload = [&access.encode()[..], &[7; 4]].concat();
+        let mut header = Header::command(1, Command::RegionWrite, payload.len());
+        header.flags = flags;
+        [&header.encode()[..], &payload].concat()
+    };
+    for (region, flags, replies) in [
+        (0, header_flags::NO_REPLY, 0),
+        (1, header_flags::NO_REPLY, 0),
+        (1, 0, 1),
+        (99, header_flags::NO_REPLY, 0),
+    ] {
+        let found = raw.exchange(&write(region, flags), &[]).expect("a session");
+        assert_eq!(found.len(), replies, "region {region}");
+    }
+    let refused = [Errno::INVAL; 2].map(|errno| (Command::RegionWrite, errno));
+    assert_eq!(raw.session.take_refused(), refused);
+    assert!(raw.session.take_refused().is_empty());
+    for _ in 0..100 {
+        let sent = raw.exchange(&write(1, header_flags::NO_REPLY), &[]);
+        sent.expect("a session");
+    }
+    assert_eq!(raw.session.take_refused().len(), 64);
+}
+
 #[test]
 fn too_many_descriptors_are_closed_and_refused() {
     let mut raw = Raw::new();

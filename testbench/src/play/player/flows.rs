@@ -49,6 +49,9 @@ impl Player<'_> {
             },
             sequence_start,
             window: self.options.conditions.window(flow),
+            // What software has seen last; no segment here repeats it.
+            seg_ack: sequence_start.rotate_left(16),
+            seg_wnd: sequence_start as u16,
             markers: known.markers,
             crc: known.crc,
             version: known.revision.min(1),

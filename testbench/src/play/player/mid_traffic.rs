@@ -45,6 +45,8 @@ impl Player<'_> {
             },
             sequence_start: generator.random(),
             window: 1,
+            seg_ack: generator.random(),
+            seg_wnd: generator.random(),
             markers: false,
             crc: true,
             version: 1,

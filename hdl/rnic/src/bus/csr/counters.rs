@@ -1,4 +1,4 @@
-//! Counters: 59 pulse inputs, 32 bits each, in distributed RAM.
+//! Counters: 61 pulse inputs, 32 bits each, in distributed RAM.
 //!
 //! ```text
 //! counts[i] --> 7-bit tally i --+
@@ -18,7 +18,7 @@ use rnic_abi::counters::COUNT;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-const _: () = assert!(COUNT == 59, "the port `counts` has one bit a counter");
+const _: () = assert!(COUNT == 61, "the port `counts` has one bit a counter");
 
 /// Counter block.
 #[derive(LogicBlock, Init)]
@@ -27,7 +27,7 @@ pub struct Counters {
     /// Synchronous; forgets what is not yet in the RAM.
     pub reset: Signal<In, Bit>,
     /// One bit a counter, in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<59>>,
+    pub counts: Signal<In, Bits<61>>,
     /// One cycle: read the counter `read_index`, which holds until `read_valid`.
     pub read: Signal<In, Bit>,
     /// Counter to read; beyond the last one the answer is 0.
@@ -36,11 +36,11 @@ pub struct Counters {
     pub read_data: Signal<Out, Bits<32>>,
     pub read_valid: Signal<Out, Bit>,
     memory: LutRam<Bits<32>, 6>,
-    pulses: DFF<Bits<59>>,
+    pulses: DFF<Bits<61>>,
     tallies: [DFF<Bits<7>>; COUNT],
     turn: DFF<Bits<6>>,
     // One bit a counter: it is its turn.
-    turns: DFF<Bits<59>>,
+    turns: DFF<Bits<61>>,
     // Second stage: old count and tally of the slot.
     old: DFF<Bits<32>>,
     tally: DFF<Bits<7>>,

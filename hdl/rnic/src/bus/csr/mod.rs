@@ -6,6 +6,7 @@
 //!                      |   |
 //!                      |   +--> TableEngine <--> table bus (request, done, data), fence
 //!                      |              |--> TableRelay of each room with tables
+//! register_hold <-- AccessHold <-- TableEngine; <-- post_busy
 //!                      +------> Counters   <-- counts
 //! ```
 //!
@@ -14,11 +15,13 @@
 //! | units      | doublewords of BAR0; table words of 32 bits                               |
 //! | source     | `rnic_abi::{registers, tables, counters}`                                 |
 //!
-//! No read waits for a table: while an operation runs, `TABLE_COMMAND` reads as busy, and writes to
-//! the table registers are ignored. Reads of unused addresses give 0. A value that
-//! `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset clears
-//! all registers, but not the counters, which are in RAM; until it ends writes are ignored.
+//! No access waits for a table whose room may wait for the host: while such an operation runs,
+//! `TABLE_COMMAND` reads as busy, and writes to the table registers are ignored. A short one, or a
+//! post, keeps every access waiting by `register_hold`. Reads of unused addresses give 0. A value
+//! that `rnic_abi::registers` does not allow is ignored; the register keeps its value. A reset
+//! clears all registers, but not the counters, which are in RAM; until it ends writes are ignored.
 
+pub mod access_hold;
 pub mod completion_queues;
 pub mod counters;
 pub mod read_gather;
@@ -29,6 +32,7 @@ pub mod transmit;
 pub mod transmit_ring;
 
 use crate::messages::{CqReport, CqWrite, TableRequest};
+use access_hold::AccessHold;
 use counters::Counters;
 use registers::RegisterFile;
 use rnic_macros::{kernel, Init};
@@ -62,6 +66,10 @@ pub struct Csr<const W: usize, const D: usize> {
     pub register_write_data: Signal<In, Bits<32>>,
     pub register_read_data: Signal<Out, Bits<32>>,
     pub register_read_valid: Signal<Out, Bit>,
+    /// The next access waits.
+    pub register_hold: Signal<Out, Bit>,
+    /// The posting port, in another room, has a post that is not done.
+    pub post_busy: Signal<In, Bit>,
     /// Table operation; holds until done.
     pub table_request: Signal<Out, TableRequest>,
     pub table_valid: Signal<Out, Bit>,
@@ -74,7 +82,7 @@ pub struct Csr<const W: usize, const D: usize> {
     /// One cycle: the fence is passed.
     pub fence_done: Signal<In, Bit>,
     /// Pulses in the order of `rnic_abi::counters`.
-    pub counts: Signal<In, Bits<59>>,
+    pub counts: Signal<In, Bits<61>>,
     // Values of registers: see [`RegisterFile`].
     pub free_pages: Signal<In, Bits<10>>,
     pub host_ring_producer: Signal<In, Bits<32>>,
@@ -120,6 +128,7 @@ pub struct Csr<const W: usize, const D: usize> {
     transmit: TransmitRegisters,
     tables: TableEngine,
     counters: Counters,
+    hold: AccessHold,
 }
 
 impl<const W: usize, const D: usize> Logic for Csr<W, D> {
@@ -134,6 +143,12 @@ impl<const W: usize, const D: usize> Logic for Csr<W, D> {
         wire!(self => self.registers;
             register_address, register_read, register_write, register_write_data);
         wire!(self.registers => self; register_read_data, register_read_valid);
+
+        self.hold.clock.next = self.clock.val();
+        self.hold.reset.next = self.room_reset.val();
+        wire!(self => self.hold; register_address, register_write, post_busy);
+        self.hold.table_short.next = self.tables.short.val();
+        self.register_hold.next = self.hold.register_hold.val();
 
         self.counters.counts.next = self.counts.val();
         wire!(self.registers => self.counters; counter_read as read, counter_index as read_index);

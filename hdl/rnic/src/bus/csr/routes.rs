@@ -19,7 +19,7 @@ use rnic_abi::counters::{Counter, COUNT, FIRST_REFUSAL};
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-const _: () = assert!(COUNT == 59, "the port `counts` has one bit per counter");
+const _: () = assert!(COUNT == 61, "the port `counts` has one bit per counter");
 
 /// Pulses of the front end.
 const FRONT_END: [Counter; 8] = by_bit([
@@ -117,6 +117,9 @@ pub struct CounterRoutes {
     pub reads: Signal<In, Bits<8>>,
     /// A frame of the wire is dropped for loopback.
     pub looped: Signal<In, Bit>,
+    /// A post is refused: its queue is closed, or full.
+    pub post_closed: Signal<In, Bit>,
+    pub post_full: Signal<In, Bit>,
     pub counts: Signal<Out, Bits<COUNT>>,
     held: DFF<Bits<COUNT>>,
     gathered: Signal<Local, Bits<COUNT>>,
@@ -132,6 +135,10 @@ pub struct CounterRoutes {
     reads_route: [Constant<Bits<6>>; 8],
     #[constant(Counter::DropLoopback.index() as LiteralType)]
     looped_route: Constant<Bits<6>>,
+    #[constant(Counter::RefusePostClosed.index() as LiteralType)]
+    post_closed_route: Constant<Bits<6>>,
+    #[constant(Counter::RefusePostFull.index() as LiteralType)]
+    post_full_route: Constant<Bits<6>>,
     #[constant(Counter::DropNoPage.index() as LiteralType)]
     no_page_route: Constant<Bits<6>>,
     #[constant(Counter::Fpdus.index() as LiteralType)]
@@ -180,6 +187,14 @@ impl Logic for CounterRoutes {
             .gathered
             .val()
             .replace_bit(self.looped_route.val().index(), self.looped.val());
+        self.gathered.next = self
+            .gathered
+            .val()
+            .replace_bit(self.post_closed_route.val().index(), self.post_closed.val());
+        self.gathered.next = self
+            .gathered
+            .val()
+            .replace_bit(self.post_full_route.val().index(), self.post_full.val());
         self.gathered.next = self
             .gathered
             .val()

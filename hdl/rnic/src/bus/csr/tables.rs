@@ -16,9 +16,12 @@
 //! | units      | words of 32 bits                                                          |
 //! | source     | `rnic_abi::tables`                                                        |
 use crate::messages::TableRequest;
+use rnic_abi::registers::TABLE_UNFENCED;
 use rnic_abi::tables;
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
+
+const _: () = assert!(TABLE_UNFENCED == 1 << 26);
 
 /// Operation between engine and rooms: words 4 to 7 of the entry that was read. No command has it.
 pub const OPERATION_READ_ON: u32 = 0;
@@ -51,8 +54,9 @@ enum TableState {
 ///
 /// A write to `QUEUE`, `STAG` or `REGION` may revoke memory from the device: the engine stays busy
 /// until every TLP of the commands that placement had taken before has left, so that a read of
-/// `TABLE_COMMAND` that says "done" is answered after them. An operation or a table that does not
-/// exist is not started. A command, or data, written while an operation runs is ignored.
+/// `TABLE_COMMAND` that says "done" is answered after them; but with `TABLE_UNFENCED`. An operation
+/// or a table that does not exist is not started. A command, or data, written while an operation
+/// runs is ignored.
 ///
 /// A region has eight words and an answer four: a read of one takes a second request, for
 /// `OPERATION_READ_ON`, whose answer are words 4 to 7. A peer's invalidation between the two
@@ -74,6 +78,8 @@ pub struct TableEngine {
     pub write_data: Signal<In, Bits<32>>,
     /// An operation runs.
     pub busy: Signal<Out, Bit>,
+    /// It is short ([`tables::is_short`]): every access waits for its end.
+    pub short: Signal<Out, Bit>,
     /// The table data, word 0 in bits 31:0.
     pub words: Signal<Out, Bits<320>>,
     /// Table bus and fence: see [`super::Csr`].
@@ -93,12 +99,15 @@ pub struct TableEngine {
     answer: DFF<Bits<128>>,
     // Words 0 to 3 of a region are there.
     reads_on: DFF<Bit>,
+    is_unfenced: DFF<Bit>,
+    is_short: DFF<Bit>,
     is_region_read: Signal<Local, Bit>,
     joined: Signal<Local, TableWords>,
     all_words: Signal<Local, Bits<320>>,
     requested: Signal<Local, Bits<2>>,
     requested_table: Signal<Local, Bits<4>>,
     exists: Signal<Local, Bit>,
+    fences: Signal<Local, Bit>,
     revokes: Signal<Local, Bit>,
     #[constant(number(tables::LOOKUP))]
     first_table: Constant<Bits<4>>,
@@ -110,6 +119,12 @@ pub struct TableEngine {
     operation_read: Constant<Bits<2>>,
     #[constant(number(OPERATION_READ_ON))]
     operation_read_on: Constant<Bits<2>>,
+    #[constant(number(tables::RELEASE))]
+    operation_release: Constant<Bits<2>>,
+    #[constant(number(tables::DDP))]
+    ddp: Constant<Bits<4>>,
+    #[constant(number(tables::RECORDS))]
+    records: Constant<Bits<4>>,
     #[constant(number(tables::QUEUE))]
     queue: Constant<Bits<4>>,
     #[constant(number(tables::STAG))]
@@ -122,9 +137,11 @@ impl Logic for TableEngine {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; state, operation, table_number, index, is_done, answer, reads_on);
+        registers!(clock; is_unfenced, is_short);
         self.is_done.d.next = self.table_done.val();
         self.answer.d.next = self.table_data.val();
         self.busy.next = self.state.q.val() != TableState::Idle;
+        self.short.next = self.is_short.q.val();
         self.table_valid.next = self.state.q.val() == TableState::Request;
         self.fence.next = false;
 
@@ -161,9 +178,16 @@ impl Logic for TableEngine {
             & (self.requested_table.val() >= self.first_table.val())
             & (self.requested_table.val() <= self.last_table.val());
         self.revokes.next = (self.operation.q.val() == self.operation_write.val())
+            & !self.is_unfenced.q.val()
             & ((self.table_number.q.val() == self.queue.val())
                 | (self.table_number.q.val() == self.stag.val())
                 | (self.table_number.q.val() == self.region.val()));
+        // The rooms of the other tables may wait for the host; these are those of ddp.
+        self.fences.next = (self.requested.val() == self.operation_write.val())
+            & !self.write_data.val().get_bit(26)
+            & ((self.requested_table.val() == self.queue.val())
+                | (self.requested_table.val() == self.stag.val())
+                | (self.requested_table.val() == self.region.val()));
 
         self.is_region_read.next = (self.operation.q.val() == self.operation_read.val())
             & (self.table_number.q.val() == self.region.val());
@@ -175,8 +199,14 @@ impl Logic for TableEngine {
                     self.operation.d.next = self.requested.val();
                     self.table_number.d.next = self.requested_table.val();
                     self.index.d.next = self.write_data.val().get_bits::<16>(0);
+                    self.is_unfenced.d.next = self.write_data.val().get_bit(26);
                     if self.exists.val() {
                         self.state.d.next = TableState::Request;
+                        self.is_short.d.next = !self.fences.val()
+                            & (self.requested.val() != self.operation_release.val())
+                            & (((self.requested_table.val() >= self.ddp.val())
+                                & (self.requested_table.val() <= self.region.val()))
+                                | (self.requested_table.val() == self.records.val()));
                     }
                 }
             }
@@ -184,6 +214,7 @@ impl Logic for TableEngine {
             TableState::Request => {
                 if self.is_done.q.val() {
                     self.state.d.next = TableState::Idle;
+                    self.is_short.d.next = false;
                     if self.revokes.val() {
                         self.fence.next = true;
                         self.state.d.next = TableState::Fence;
@@ -202,6 +233,7 @@ impl Logic for TableEngine {
                         }
                         if self.is_region_read.val() {
                             self.reads_on.d.next = true;
+                            self.is_short.d.next = true;
                             self.state.d.next = TableState::Between;
                         }
                     }
@@ -222,6 +254,7 @@ impl Logic for TableEngine {
         if self.reset.val() {
             self.state.d.next = TableState::Idle;
             self.is_done.d.next = false;
+            self.is_short.d.next = false;
             self.reads_on.d.next = false;
             for i in 0..10 {
                 self.data[i].d.next = 0.into();

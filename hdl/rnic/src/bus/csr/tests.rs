@@ -363,6 +363,65 @@ fn revoking_writes_stay_busy_until_the_fence() {
     }
 }
 
+/// Cycles from a write of `command` on in which an access waits, if the room answers at once.
+fn cycles_held(uut: &mut Simulation<Uut>, command: u32) -> usize {
+    uut.register_address.next = u64::from(map::TABLE_COMMAND / 4).into();
+    uut.register_write_data.next = u64::from(command).into();
+    uut.pulse(|uut| &mut uut.register_write);
+    let mut held = 0;
+    for cycle in 0..16 {
+        uut.settle();
+        held += usize::from(uut.register_hold.val());
+        uut.table_done.next = uut.table_valid.val() && cycle >= 8;
+        uut.tick();
+    }
+    uut.table_done.next = false;
+    uut.pulse(|uut| &mut uut.fence_done);
+    uut.ticks(2);
+    held
+}
+
+/// What is short keeps an access waiting to its end, everything else only until it has begun; no
+/// write of a table fences that is told not to.
+#[test]
+fn a_short_operation_holds_accesses_until_it_is_done() {
+    let mut uut = connected();
+    for operation in [tables::WRITE, tables::READ, tables::RELEASE] {
+        for table in tables::LOOKUP..=tables::LAST {
+            for flags in [0, map::TABLE_UNFENCED] {
+                let command = map::table_command(operation, table, 1) | flags;
+                let held = cycles_held(&mut uut, command);
+                let is_short = tables::is_short(command);
+                let name = tables::name(table);
+                assert_eq!(held > 8, is_short, "{operation} {name:?} {flags:#x}");
+                assert!(is_short || held == 5, "{operation} {name:?}: {held}");
+                assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_write_that_is_not_to_fence_does_not() {
+    let mut uut = connected();
+    for table in [tables::QUEUE, tables::STAG, tables::REGION] {
+        let command = map::table_command(tables::WRITE, table, 0) | map::TABLE_UNFENCED;
+        write(&mut uut, map::TABLE_COMMAND, command);
+        uut.pulse(|uut| &mut uut.table_done);
+        for _ in 0..4 {
+            uut.settle();
+            assert!(!uut.fence.val(), "table {table}");
+            uut.tick();
+        }
+        assert_eq!(value(&mut uut, map::TABLE_COMMAND), 0);
+    }
+    // The next one fences again.
+    begin(&mut uut, tables::WRITE, tables::STAG, 0);
+    uut.pulse(|uut| &mut uut.table_done);
+    uut.tick();
+    assert_eq!(value(&mut uut, map::TABLE_COMMAND), map::TABLE_BUSY);
+}
+
 #[test]
 fn every_table_that_exists_is_reached() {
     for table in tables::LOOKUP..=tables::LAST {
@@ -426,6 +485,7 @@ fn rust_and_verilog_agree() {
         };
         uut.host_ring_producer.next = random.wide();
         uut.event_producer.next = random.wide();
+        uut.post_busy.next = random.chance(1, 8);
     });
 }
 

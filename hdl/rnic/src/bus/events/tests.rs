@@ -29,6 +29,7 @@ impl World {
             duplicates_due: 3u64.into(),
             duplicates_seen: 4u64.into(),
             fin: connection & 1 == 1,
+            fin_sequence: (connection << 8 | 0xf1).into(),
             ranges: 2u64.into(),
         }
     }
@@ -169,10 +170,9 @@ fn check_random<const D: usize, const L: usize>(base: u64, log2: u32) {
         assert_eq!(words[3], 0x0403_beef);
         assert_eq!(words[0] >> 9 & 1, u32::from(context.fin));
         assert_eq!(words[0] >> 10 & 1, 0, "no range was reported");
-        assert_eq!(
-            (words[0] >> 11 & 31, words[4], words[5], words[6]),
-            (2, 0, 0, 0)
-        );
+        assert_eq!((words[0] >> 11 & 31, words[4], words[5]), (2, 0, 0));
+        let place = context.fin.then_some(context.fin_sequence.to_u32());
+        assert_eq!(words[6], place.unwrap_or(0));
     }
     assert_eq!(seen, world.segments, "the last event of each says all");
     assert!(world.events.len() > 100, "{}", world.events.len());
@@ -357,6 +357,8 @@ fn rust_and_verilog_agree() {
                 rcv_nxt: random.wide(),
                 seg_ack: random.wide(),
                 ranges: random.below(17).into(),
+                fin: random.chance(1, 2),
+                fin_sequence: random.wide(),
                 ..ReportedContext::default()
             };
             uut.tlp_ready.next = random.chance(3, 4);

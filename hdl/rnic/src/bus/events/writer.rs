@@ -42,7 +42,7 @@ struct EventWords {
     duplicates_seen: Bits<8>,
     left: Bits<32>,
     right: Bits<32>,
-    unused: Bits<32>,
+    fin_sequence: Bits<32>,
     word_7: Bits<32>,
 }
 
@@ -238,7 +238,10 @@ impl<const D: usize, const L: usize> Logic for EventWriter<D, L> {
             self.composed.next.left = self.entry.q.val().left;
             self.composed.next.right = self.right.q.val();
         }
-        self.composed.next.unused = 0.into();
+        self.composed.next.fin_sequence = 0.into();
+        if self.held_context.q.val().fin {
+            self.composed.next.fin_sequence = self.held_context.q.val().fin_sequence;
+        }
         self.composed.next.word_7 = self.number.q.val().replace_bit(31, self.phase.q.val());
 
         self.write_header.address.next = bit_cast::<64, 32>(self.low_word.val())

@@ -18,7 +18,7 @@
 //!
 //! | latency    | request to completion: 9 cycles at D = 128, 21 at 512, and the register bus |
 //! | throughput | one request at a time; a doubleword more takes 2 cycles, and the register   |
-//! |            | bus if it is read                                                           |
+//! |            | bus if it is read; none while `register_hold`                               |
 //! | units      | beats of `D` bits; `register_address` counts doublewords of BAR0            |
 //! | source     | PCI Express Base Specification, sections 2.2.4, 2.2.9, 2.3.1                |
 //!
@@ -77,6 +77,9 @@ pub struct BarEndpoint<const D: usize, const L: usize> {
     pub register_write_data: Signal<Out, Bits<32>>,
     pub register_read_data: Signal<In, Bits<32>>,
     pub register_read_valid: Signal<In, Bit>,
+    /// No access may begin: what an access before has started is under way. It does not wait for
+    /// the mux, so requests are accepted whatever becomes of the device's own (section 2.4.1).
+    pub register_hold: Signal<In, Bit>,
     /// Completions.
     pub completion_data: Signal<Out, Bits<D>>,
     pub completion_keep: Signal<Out, Bits<L>>,
@@ -190,9 +193,11 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
 
         self.register_address.next = self.address.q.val().get_bits::<10>(2);
         self.register_write_data.next = self.beat.q.val().get_bits::<32>(0);
-        self.register_read.next = self.state.q.val() == EndpointState::Read;
-        self.register_write.next =
-            (self.state.q.val() == EndpointState::Write) & self.is_whole.q.val();
+        self.register_read.next =
+            (self.state.q.val() == EndpointState::Read) & !self.register_hold.val();
+        self.register_write.next = (self.state.q.val() == EndpointState::Write)
+            & self.is_whole.q.val()
+            & !self.register_hold.val();
         self.completion_data.next = self.beat.q.val();
         self.completion_keep.next = self.keep.q.val();
         self.completion_last.next = self.is_over.q.val();
@@ -243,20 +248,22 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
                     self.state.d.next = EndpointState::Idle;
                 }
             }
-            // One cycle: a doubleword is written.
+            // A doubleword is written, unless it has to wait.
             EndpointState::Write => {
-                self.beat.d.next = self.beat.q.val() >> 32;
-                self.lane.d.next = self.next_lane.val();
-                self.address.d.next = self.address.q.val() + self.dword_octets.val();
-                self.left.d.next = self.left.q.val() - self.one.val();
-                self.is_first.d.next = false;
-                self.state.d.next = EndpointState::Step;
-                if self.is_last.val() | self.ends_beat.val() {
-                    self.state.d.next = EndpointState::Load;
-                    if self.is_last_beat.q.val() {
-                        self.state.d.next = EndpointState::Idle;
-                    } else if self.is_last.val() {
-                        self.state.d.next = EndpointState::Drain;
+                if !self.register_hold.val() {
+                    self.beat.d.next = self.beat.q.val() >> 32;
+                    self.lane.d.next = self.next_lane.val();
+                    self.address.d.next = self.address.q.val() + self.dword_octets.val();
+                    self.left.d.next = self.left.q.val() - self.one.val();
+                    self.is_first.d.next = false;
+                    self.state.d.next = EndpointState::Step;
+                    if self.is_last.val() | self.ends_beat.val() {
+                        self.state.d.next = EndpointState::Load;
+                        if self.is_last_beat.q.val() {
+                            self.state.d.next = EndpointState::Idle;
+                        } else if self.is_last.val() {
+                            self.state.d.next = EndpointState::Drain;
+                        }
                     }
                 }
             }
@@ -283,8 +290,12 @@ impl<const D: usize, const L: usize> Logic for BarEndpoint<D, L> {
                 self.is_over.d.next = false;
                 self.state.d.next = EndpointState::Read;
             }
-            // One cycle: a doubleword is asked for.
-            EndpointState::Read => self.state.d.next = EndpointState::Wait,
+            // A doubleword is asked for, unless it has to wait.
+            EndpointState::Read => {
+                if !self.register_hold.val() {
+                    self.state.d.next = EndpointState::Wait;
+                }
+            }
             // Waits for it.
             EndpointState::Wait => {
                 if self.register_read_valid.val() {

@@ -110,6 +110,8 @@ pub struct PcieRoom<const D: usize, const L: usize> {
     pub register_write_data: Signal<Out, Bits<32>>,
     pub register_read_data: Signal<In, Bits<32>>,
     pub register_read_valid: Signal<In, Bit>,
+    /// No access may begin.
+    pub register_hold: Signal<In, Bit>,
     /// No TLP but read completions may begin; see [`TlpMux`].
     pub hold: Signal<In, Bit>,
     /// The last TLP before `hold` has left.
@@ -127,7 +129,7 @@ impl<const D: usize, const L: usize> Logic for PcieRoom<D, L> {
         wire!(self => self.endpoint; request_header, request_data, request_last, request_valid);
         wire!(self.endpoint => self;
             request_ready, register_address, register_read, register_write, register_write_data);
-        wire!(self => self.endpoint; register_read_data, register_read_valid);
+        wire!(self => self.endpoint; register_read_data, register_read_valid, register_hold);
 
         self.mux.s_data[0].next = self.endpoint.completion_data.val();
         self.mux.s_keep[0].next = self.endpoint.completion_keep.val();

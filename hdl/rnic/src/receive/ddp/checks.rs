@@ -20,6 +20,7 @@
 //! For an FPDU out of order `commit` writes only its record (`keep`), or that it was bad.
 use super::completion_queues::CompletionQueues;
 use super::octet_order::OctetOrder;
+use super::posting::PostingPort;
 use super::reads::ReadCheck;
 use super::record_store::OutOfOrderChain;
 use super::tables::TablePort;
@@ -66,6 +67,13 @@ pub struct Checks {
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
+    /// Posts: see [`PostingPort`].
+    pub access_address: Signal<In, Bits<10>>,
+    pub access_data: Signal<In, Bits<32>>,
+    pub access_write: Signal<In, Bit>,
+    pub post_busy: Signal<Out, Bit>,
+    pub post_closed: Signal<Out, Bit>,
+    pub post_full: Signal<Out, Bit>,
     /// From one cycle after `take` on: the record in the checks, its segment, and the pool entry of
     /// its buffer or read.
     pub record: Signal<Out, FpduRecord>,
@@ -93,6 +101,7 @@ pub struct Checks {
     reads: ReadCheck,
     queues: CompletionQueues,
     port: TablePort,
+    posting: PostingPort,
     held: DFF<FpduRecord>,
     held_segment: DFF<DdpSegment>,
     held_address: DFF<Bits<64>>,
@@ -109,7 +118,7 @@ impl Logic for Checks {
     fn update(&mut self) {
         registers!(clock; held, held_segment, held_address);
         wire!(self => self.{header, stag, untagged, contexts, envelope}; clock);
-        wire!(self => self.{judge, chain, reads, queues, port}; clock);
+        wire!(self => self.{judge, chain, reads, queues, port, posting}; clock);
 
         // In front; at `take` the record moves into the checks.
         self.header.header.next = self.head.val().header;
@@ -219,6 +228,16 @@ impl Logic for Checks {
         self.stag.region_entry.next = self.writes.val().region_entry;
         self.stag.region_valid.next = self.writes.val().region_valid;
         self.stag.read_region.next = self.port.read_region.val();
+
+        // Posts.
+        wire!(self => self.posting;
+            reset, access_address as address, access_data as data, access_write as write);
+        wire!(self.posting => self; busy as post_busy, closed as post_closed, full as post_full);
+        wire!(self.posting => self.port; wants as post_wants, done as post_done);
+        self.posting.granted.next = self.port.post_granted.val();
+        self.untagged.post_granted.next = self.port.post_granted.val();
+        wire!(self.posting => self.untagged; writes as post);
+        self.posting.queue_now.next = self.untagged.queue_now.val();
 
         self.record.next = self.held.q.val();
         self.segment.next = self.held_segment.q.val();

@@ -34,6 +34,9 @@
 //! | `cq_write: CqWrite` in  | a register of a completion queue gets a value                    |
 //! | `cq_report: CqReport`   | an entry of a completion queue got its number, or had no room    |
 //! | table bus               | tables DDP, QUEUE, QUEUE_TAIL, RECEIVE_POOL, STAG, REGION        |
+//! | `access_*` in           | the access of BAR0 at hand, for the posting port                 |
+//! | `post_busy`             | a post is not done: no access may come                           |
+//! | `post_closed`, `_full`  | one cycle: a post is refused, its counter                        |
 //!
 //! | latency    | 11 cycles, `record_valid` to `command_valid`, in an empty room, or 3 from  |
 //! |            | `fpdu_verdict_valid`, if that is later; no FPDU takes longer (an STag to   |
@@ -91,16 +94,18 @@
 //! | [`record_store`]      | FPDUs out of order: chain of a job, records and their replay         |
 //! | [`spans`]             | lists of the slots of each span, and the free slots                  |
 //! | [`tables`]            | table operations, atomic between records                             |
+//! | [`posting`]           | posts of the driver: entry and tail of a queue                       |
 //! | [`record_fence`]      | have the checks processed every record of a released connection?     |
 //! | [`octet_order`]       | octet string to number                                               |
 //! | [`terminate`]         | error to Terminate code                                              |
 //!
-//! A table operation waits for the checks of one record at most, and never for `command_ready` or a
-//! verdict: a record in the checks that waits for its verdict has changed nothing, is still the
-//! head of the FIFO, and goes back in front to repeat its lookups after the operation. It does
-//! not wait for commands given before: revoking an STag also needs the fence of placement. The
-//! release of a connection waits behind the record fence, for records that a full completion queue
-//! may stop: the stream manager asks for it when nothing of the connection is left there.
+//! A table operation, or a post, waits for the checks of one record at most, and never for
+//! `command_ready` or a verdict: a record in the checks that waits for its verdict has changed
+//! nothing, is still the head of the FIFO, and goes back in front to repeat its lookups after the
+//! operation. It does not wait for commands given before: revoking an STag also needs the fence of
+//! placement. The release of a connection waits behind the record fence, for records that a full
+//! completion queue may stop: the stream manager asks for it when nothing of the connection is left
+//! there.
 //!
 //! No verdict is lost: each arrives after its record, and at most 17 records have not used theirs,
 //! one in the checks and 16 in the FIFO. Replayed records have none. The result of an FPDU out of
@@ -118,6 +123,7 @@ pub mod command;
 pub mod spans;
 pub mod record_store;
 pub mod tables;
+pub mod posting;
 pub mod checks;
 
 use crate::common::fifo::Fifo;
@@ -174,6 +180,12 @@ pub struct DdpRoom {
     pub table_valid: Signal<In, Bit>,
     pub table_done: Signal<Out, Bit>,
     pub table_data: Signal<Out, Bits<128>>,
+    pub access_address: Signal<In, Bits<10>>,
+    pub access_data: Signal<In, Bits<32>>,
+    pub access_write: Signal<In, Bit>,
+    pub post_busy: Signal<Out, Bit>,
+    pub post_closed: Signal<Out, Bit>,
+    pub post_full: Signal<Out, Bit>,
     record_queue: RecordQueue,
     verdicts: Fifo<FpduVerdict, 5, 6>,
     sequencer: Sequencer,
@@ -225,6 +237,8 @@ impl Logic for DdpRoom {
         wire!(self.sequencer => self.checks; may_start, may_run);
         wire!(self => self.checks; table_request, table_valid);
         wire!(self.checks => self; table_done, table_data);
+        wire!(self => self.checks; access_address, access_data, access_write);
+        wire!(self.checks => self; post_busy, post_closed, post_full);
 
         self.checks.cq_write.next = self.cq_write.val();
         self.cq_report.next = self.checks.cq_report.val();

@@ -1,4 +1,5 @@
-//! Table port: turns table operations of the driver into writes of the memories of ddp and stag.
+//! Table port: turns table operations of the driver into writes of the memories of ddp and stag,
+//! and gives the posting port its turns.
 //!
 //! ```text
 //!  table_request, table_valid --> [ wait for a gap ] --> [ one write ] ------------> table_done
@@ -6,6 +7,7 @@
 //!                                                      |   \-- free_records -/
 //!                                                      v
 //!                           strobe and entry for each memory, restart
+//!  post_wants --> [ wait for a gap ] --> post_granted, restart --> (post_done)
 //! ```
 //!
 //! | latency    | a write: 3 cycles in an idle room, at most 15 in a busy one; a read: 2 more |
@@ -19,6 +21,9 @@
 //! lookups, and one that waits for its verdict goes back (see [`super::sequencer`]): a host that
 //! takes no TLP cannot delay a table operation here, only the fence after it. `may_start` lets a
 //! waiting record pass between two operations.
+//!
+//! A post has its turn in the same gap, for as long as it needs the memories of the queues. An
+//! operation that is there goes first: it was begun before the post.
 use super::types::{Buffer, QueueShape, StreamProfile, TableWrites};
 use crate::bus::csr::tables::OPERATION_READ_ON;
 use crate::messages::TableRequest;
@@ -42,6 +47,10 @@ pub enum TableState {
     Capture,
     /// Nothing: the strobes are high, and the operation is done.
     Done,
+    /// A gap between records, for a post.
+    Queued,
+    /// The posting port.
+    Lent,
 }
 
 /// Table bus of the room.
@@ -73,6 +82,11 @@ pub struct TablePort {
     pub read_valid: Signal<In, Bit>,
     /// Records that may still be stored.
     pub free_records: Signal<In, Bits<10>>,
+    /// The posting port needs the memories of the queues, has them, and gives them back: see
+    /// [`PostingPort`](super::posting::PostingPort).
+    pub post_wants: Signal<In, Bit>,
+    pub post_granted: Signal<Out, Bit>,
+    pub post_done: Signal<In, Bit>,
     state: DFF<TableState>,
     // In state Execute.
     reads_region: DFF<Bit>,
@@ -152,6 +166,7 @@ impl Logic for TablePort {
         self.table_done.next = false;
         self.hold.next = true;
         self.restart.next = false;
+        self.post_granted.next = false;
         self.read_region.next = self.reads_region.q.val();
         self.reads_region.d.next = false;
         self.strobe.next = false;
@@ -169,6 +184,8 @@ impl Logic for TablePort {
                 self.hold.next = false;
                 if self.table_valid.val() & self.is_mine.val() & self.may_start.val() {
                     self.state.d.next = TableState::Pending;
+                } else if self.post_wants.val() & self.may_start.val() {
+                    self.state.d.next = TableState::Queued;
                 }
             }
             TableState::Pending => {
@@ -198,6 +215,18 @@ impl Logic for TablePort {
                 self.table_done.next = true;
                 self.restart.next = true;
                 self.state.d.next = TableState::Idle;
+            }
+            TableState::Queued => {
+                if self.may_run.val() {
+                    self.state.d.next = TableState::Lent;
+                }
+            }
+            TableState::Lent => {
+                self.post_granted.next = true;
+                self.restart.next = true;
+                if self.post_done.val() {
+                    self.state.d.next = TableState::Idle;
+                }
             }
             _ => self.state.d.next = TableState::Idle,
         }

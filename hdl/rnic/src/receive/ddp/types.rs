@@ -137,6 +137,33 @@ pub struct Buffer {
     pub to_high: Bits<3>,
 }
 
+/// What the posting port goes by: a queue as it is now.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct QueueNow {
+    /// Its entries of the pool.
+    pub shape: QueueShape,
+    /// Low half of the MSN after the last posted one.
+    pub tail: Bits<16>,
+    /// Low half of the MSN expected.
+    pub expected: Bits<16>,
+}
+
+/// What the posting port reads and writes: a queue, and at most one strobe.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PostWrite {
+    /// The queue, `connection << 2 | queue`.
+    pub queue: Bits<12>,
+    /// Entry of the pool.
+    pub entry: Bits<11>,
+    /// Low half of the MSN after the post.
+    pub tail_msn: Bits<16>,
+    pub buffer: Buffer,
+    /// Writes `buffer` in `entry`.
+    pub pool: Bit,
+    /// Writes `tail_msn` of `queue`.
+    pub tail: Bit,
+}
+
 /// A table write: at most one strobe (two for a queue), and the words of the request as an entry of
 /// each table.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]

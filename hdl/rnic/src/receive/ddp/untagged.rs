@@ -13,10 +13,11 @@
 //! | source     | RFC 5041 section 7.1; `rnic_abi::tables::QUEUE`                              |
 //!
 //! A table entry read in the cycle in which it is written is undefined (see `SdpRam`): table writes
-//! restart the lookups, and an advanced MSN is written before the next `take`. A tagged segment has
+//! restart the lookups, and so do posts, which read and write these memories between records; an
+//! advanced MSN is written before the next `take`. A tagged segment has
 //! no MSN: its lookups in front use the expected one of queue 3, so what a Read Response writes
 //! restarts them too.
-use super::types::{Buffer, DdpSegment, QueueShape, TableWrites};
+use super::types::{Buffer, DdpSegment, PostWrite, QueueNow, QueueShape, TableWrites};
 use crate::common::build::sizes;
 use crate::common::ram::SdpRam;
 use rnic_macros::{kernel, Init};
@@ -55,6 +56,12 @@ pub struct UntaggedQueues {
     pub moves: Signal<In, Bit>,
     pub moved_head: Signal<In, Buffer>,
     pub writes: Signal<In, TableWrites>,
+    /// A post has the memories: what `post` names is read instead of `queue`, and written. Never
+    /// together with a table write, `advance` or `moves`.
+    pub post_granted: Signal<In, Bit>,
+    pub post: Signal<In, PostWrite>,
+    /// Two cycles after `post`: its queue.
+    pub queue_now: Signal<Out, QueueNow>,
     pool: BufferPool,
     order: QueueOrder,
     held_queue: DFF<Bits<12>>,
@@ -64,6 +71,7 @@ pub struct UntaggedQueues {
     next_msn: DFF<Bits<32>>,
     msn: Signal<Local, Bits<32>>,
     index: Signal<Local, Bits<16>>,
+    looked_up: Signal<Local, Bits<12>>,
     #[constant(1)]
     one: Constant<Bits<32>>,
 }
@@ -73,14 +81,21 @@ impl Logic for UntaggedQueues {
     fn update(&mut self) {
         registers!(clock; held_queue, held_open, held_entry, held_msn, next_msn);
         wire!(self => self.{pool, order}; clock);
-        self.pool.queue.next = self.queue.val();
+        self.looked_up.next = self.queue.val();
+        if self.post_granted.val() {
+            self.looked_up.next = self.post.val().queue;
+        }
+        self.pool.queue.next = self.looked_up.val();
+        self.order.queue.next = self.looked_up.val();
+        self.queue_now.next.shape = self.pool.shape_now.val();
+        self.queue_now.next.tail = self.order.tail_now.val();
+        self.queue_now.next.expected = self.order.expected_low_now.val();
         // No segment carries the number of a read: the oldest one is expected.
         self.msn.next = self.front_segment.val().msn;
         if self.front_segment.val().tagged {
             self.msn.next = self.order.expected_msn.val();
         }
         self.pool.msn.next = self.msn.val();
-        self.order.queue.next = self.queue.val();
         if self.take.val() {
             self.held_queue.d.next = self.queue.val();
             self.held_open.d.next = self.pool.is_open.val();
@@ -101,16 +116,25 @@ impl Logic for UntaggedQueues {
         self.pool.write_shape.next = self.writes.val().queue;
         self.pool.shape_queue.next = self.index.val().get_bits::<12>(0);
         self.pool.shape.next = self.writes.val().shape;
-        self.pool.write_buffer.next = self.writes.val().pool | self.moves.val();
+        self.pool.write_buffer.next =
+            self.writes.val().pool | self.moves.val() | self.post.val().pool;
         self.pool.buffer_entry.next = self.index.val().get_bits::<11>(0);
         self.pool.buffer.next = self.writes.val().buffer;
         if self.moves.val() {
             self.pool.buffer_entry.next = self.held_entry.q.val();
             self.pool.buffer.next = self.moved_head.val();
         }
-        self.order.write_tail.next = self.writes.val().tail;
+        if self.post.val().pool {
+            self.pool.buffer_entry.next = self.post.val().entry;
+            self.pool.buffer.next = self.post.val().buffer;
+        }
+        self.order.write_tail.next = self.writes.val().tail | self.post.val().tail;
         self.order.tail_queue.next = self.index.val().get_bits::<12>(0);
         self.order.tail.next = self.writes.val().tail_msn;
+        if self.post.val().tail {
+            self.order.tail_queue.next = self.post.val().queue;
+            self.order.tail.next = self.post.val().tail_msn;
+        }
         // A message completes only with the expected MSN, so the next one is its successor.
         self.next_msn.d.next = self.held_msn.q.val() + self.one.val();
         self.order.write_msn.next = self.writes.val().queue | self.advance.val();
@@ -143,6 +167,8 @@ pub struct BufferPool {
     pub queue: Signal<In, Bits<12>>,
     /// Cycle 2: MSN received.
     pub msn: Signal<In, Bits<32>>,
+    /// Cycle 2: the entries of the queue.
+    pub shape_now: Signal<Out, QueueShape>,
     /// Cycle 3: the queue is open.
     pub is_open: Signal<Out, Bit>,
     /// Cycle 3: pool entry of the buffer.
@@ -193,6 +219,8 @@ impl Logic for BufferPool {
         wire!(self => self.shapes;
             clock, queue as read_address, write_shape as write_enable, shape_queue as write_address,
             shape as write_data);
+
+        self.shape_now.next = self.shapes.read_data.val();
 
         // Cycle 2: entry first + (msn mod 2^entries_log2).
         self.entries_log2.next = self.shapes.read_data.val().entries_log2;
@@ -270,8 +298,10 @@ pub struct QueueOrder {
     pub gap: Signal<Out, Bit>,
     /// Cycle 4: nothing is posted.
     pub empty: Signal<Out, Bit>,
-    /// Cycle 2: the MSN expected.
+    /// Cycle 2: the MSN expected; its low half, and that of the MSN after the last posted one.
     pub expected_msn: Signal<Out, Bits<32>>,
+    pub expected_low_now: Signal<Out, Bits<16>>,
+    pub tail_now: Signal<Out, Bits<16>>,
     /// Stores `next_msn` as the expected one of `msn_queue`.
     pub write_msn: Signal<In, Bit>,
     pub msn_queue: Signal<In, Bits<12>>,
@@ -314,6 +344,8 @@ impl Logic for QueueOrder {
         self.expected_now.next = self.expected.read_data.val();
         self.expected_msn.next = self.expected_now.val();
         self.expected_low.next = self.expected_now.val().get_bits::<16>(0);
+        self.expected_low_now.next = self.expected_low.val();
+        self.tail_now.next = self.tails.read_data.val();
         self.distance.d.next = self.msn.val() - self.expected_now.val();
         self.posted.d.next = self.tails.read_data.val() - self.expected_low.val();
 

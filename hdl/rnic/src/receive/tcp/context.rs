@@ -21,6 +21,8 @@ pub struct TcpContext {
     pub seg_wnd: Bits<16>,
     /// A FIN was received with payload, and all of that payload has been received.
     pub fin: Bit,
+    /// Its sequence number: that of the octet after its payload.
+    pub fin_sequence: Bits<32>,
     /// Number of out-of-order ranges.
     pub ranges: Bits<5>,
     /// The first range.

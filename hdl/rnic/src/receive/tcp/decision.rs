@@ -318,7 +318,8 @@ impl Logic for WindowCheck {
 /// RangeWalk: along the ranges ---+ settle
 /// ```
 ///
-/// A FIN is stored once all octets before it are received, in whatever order. The peer needs a
+/// A FIN is stored, with its place, once all octets of its segment are received, in whatever order;
+/// without one its place means nothing. The peer needs a
 /// duplicate ACK for a segment out of order, accepted or not, for one without new octets (RFC 5681
 /// section 3.2), for one beyond the window (RFC 9293 section 3.10.7.4), and for one refused for
 /// lack of pages, so that it soon retransmits. SEG.ACK and SEG.WND of a segment that is not
@@ -344,6 +345,7 @@ pub struct SegmentResult {
     pub ooo: Signal<In, Bit>,
     pub acknowledges: Signal<In, Bit>,
     pub to_the_end: Signal<In, Bit>,
+    /// Of a segment that the window does not cut, in order or not: its end.
     pub rcv_nxt_after: Signal<In, Bits<32>>,
     /// SEG.ACK and SEG.WND equal those of the context.
     pub same_ack: Signal<In, Bit>,
@@ -427,6 +429,11 @@ impl Logic for SegmentResult {
             }
         }
         self.updated.next.fin = self.current.val().fin | (self.fin.val() & self.whole.val());
+        // The first one stands; what changes it later is behind it.
+        self.updated.next.fin_sequence = self.current.val().fin_sequence;
+        if !self.current.val().fin {
+            self.updated.next.fin_sequence = self.rcv_nxt_after.val();
+        }
         if self.queries.val() {
             self.updated.next.answers = self.current.val().answers + self.one.val();
         }

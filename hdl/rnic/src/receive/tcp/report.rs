@@ -168,6 +168,7 @@ impl Logic for EventContextReader {
         self.event_context.next.duplicates_due = self.stored.val().answers;
         self.event_context.next.duplicates_seen = self.stored.val().repeats;
         self.event_context.next.fin = self.stored.val().fin;
+        self.event_context.next.fin_sequence = self.stored.val().fin_sequence;
         self.event_context.next.ranges = self.stored.val().ranges;
         if self.reset.val() {
             self.fetches.d.next = false;

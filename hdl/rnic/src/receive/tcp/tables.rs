@@ -250,6 +250,7 @@ impl Logic for TcpTables {
                 self.written.next.seg_ack = self.request_data.val().get_bits::<32>(64);
                 self.written.next.seg_wnd = self.request_data.val().get_bits::<16>(96);
                 self.written.next.fin = self.request_data.val().get_bit(112);
+                self.written.next.fin_sequence = self.request_data.val().get_bits::<32>(0);
                 self.written.next.answers = 0.into();
                 self.written.next.repeats = 0.into();
             }

@@ -1,11 +1,26 @@
 use super::*;
+use crate::device::ids::QueueId;
 use crate::testing::hanging::Hanging;
 use crate::testing::{connection_config, Tables};
+
+/// Reserve and activate.
+fn open(
+    connections: &mut ConnectionTable,
+    bar: &mut impl Registers,
+    config: &ConnectionConfig,
+) -> Result<(ConnectionId, u32), DriverError> {
+    let connection = connections.reserve(bar, &config.reservation())?;
+    let events_written = connections.activate(bar, connection, config);
+    if events_written.is_err() {
+        connections.forget(connection);
+    }
+    Ok((connection, events_written?))
+}
 
 /// A table with one connection, and its device.
 fn opened() -> (ConnectionTable, Tables, ConnectionId) {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
-    let opened = connections.open(&mut bar, &connection_config());
+    let opened = open(&mut connections, &mut bar, &connection_config());
     let (connection, _) = opened.expect("the table is empty");
     bar.operations.clear();
     (connections, bar, connection)
@@ -14,7 +29,7 @@ fn opened() -> (ConnectionTable, Tables, ConnectionId) {
 #[test]
 fn the_lookup_entry_is_written_last_and_removed_first() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
-    let opened = connections.open(&mut bar, &connection_config());
+    let opened = open(&mut connections, &mut bar, &connection_config());
     let (connection, _) = opened.expect("the table is empty");
     let is_lookup = |&(_, table): &(u32, u32)| table == tables::LOOKUP;
     let lookup = bar.operations.iter().position(is_lookup);
@@ -43,7 +58,7 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
                 ..Hanging::default()
             };
             let mut connections = ConnectionTable::default();
-            let opened = connections.open(&mut bar, &connection_config());
+            let opened = open(&mut connections, &mut bar, &connection_config());
             if opened.is_ok() {
                 break;
             }
@@ -54,15 +69,11 @@ fn a_connection_whose_opening_hangs_is_in_no_table() {
             assert!(lookup.all(|(_, words)| words[0] >> 31 == 0));
             let config = connections.config(ConnectionId(0));
             assert!(matches!(config, Err(DriverError::Unknown { .. })));
-            let again = connections.open(&mut bar, &connection_config());
+            let again = open(&mut connections, &mut bar, &connection_config());
             assert_eq!(again, Ok((ConnectionId(0), 0)));
         }
     }
-    assert_eq!(
-        failures,
-        2 * (3 + QUEUE_SLOTS + 1),
-        "contexts, and the lookup's"
-    );
+    assert_eq!(failures, 2 * 3, "TCP, MPA, and the lookup's");
 }
 
 #[test]
@@ -88,29 +99,99 @@ fn a_window_is_written_alone_and_within_its_limits() {
     assert!(bar.operations.is_empty());
 }
 
+/// The queues are written first, and with them what the device has of a reserved connection.
+#[test]
+fn a_reserved_connection_has_queues_and_nothing_else() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
+    let config = connection_config();
+    let reserved = connections.reserve(&mut bar, &config.reservation());
+    let connection = reserved.expect("the table is empty");
+    assert_eq!(
+        bar.operations,
+        [(tables::WRITE, tables::QUEUE); QUEUE_SLOTS]
+    );
+    bar.operations.clear();
+    let reserved = || DriverError::Reserved { connection: 0 };
+    assert_eq!(connections.config(connection), Err(reserved()));
+    let state = connections.tcp_state(&mut bar, connection);
+    assert_eq!(state, Err(reserved()), "that of an earlier one");
+    let window = connections.set_window(&mut bar, connection, 1);
+    assert_eq!(window, Err(reserved()));
+    assert_eq!(connections.iter().count(), 0);
+    let again = connections.reserve(&mut bar, &config.reservation());
+    assert!(matches!(again, Err(DriverError::Duplicate { .. })));
+    assert!(bar.operations.is_empty());
+    assert_eq!(
+        connections.reservation(connection),
+        Ok(config.reservation())
+    );
+    connections.stop(&mut bar, connection).expect("it is there");
+    connections.forget(connection);
+    let again = connections.reserve(&mut bar, &config.reservation());
+    assert_eq!(again, Ok(connection));
+}
+
+/// With other ends, another domain or queue, a second time, or of an id that is free.
+#[test]
+fn a_connection_is_activated_once_and_as_it_was_reserved() {
+    let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
+    let config = connection_config();
+    let reserved = connections.reserve(&mut bar, &config.reservation());
+    let connection = reserved.expect("the table is empty");
+    bar.operations.clear();
+    let mut other_key = config;
+    other_key.key.local.set_port(2001);
+    for other in [
+        other_key,
+        ConnectionConfig {
+            protection_domain: 4,
+            ..config
+        },
+        ConnectionConfig {
+            completion_queue: QueueId(1),
+            ..config
+        },
+    ] {
+        let refused = connections.activate(&mut bar, connection, &other);
+        assert!(matches!(refused, Err(DriverError::Activation { .. })));
+    }
+    let unknown = connections.activate(&mut bar, ConnectionId(1), &config);
+    assert!(matches!(unknown, Err(DriverError::Unknown { id: 1, .. })));
+    assert!(bar.operations.is_empty());
+    connections
+        .activate(&mut bar, connection, &config)
+        .expect("it is as it was reserved");
+    let tcp = [1, 1 << 16, 0x0a0b_0c0d, 0xfedc];
+    assert_eq!(bar.written[&(tables::TCP, 0)][..4], tcp);
+    bar.operations.clear();
+    let again = connections.activate(&mut bar, connection, &config);
+    assert!(matches!(again, Err(DriverError::Activation { .. })));
+    assert!(bar.operations.is_empty());
+}
+
 #[test]
 fn the_events_written_before_an_opening_are_returned() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
     bar.registers.insert(registers::EVENT_PRODUCER, 77);
-    let opened = connections.open(&mut bar, &connection_config());
+    let opened = open(&mut connections, &mut bar, &connection_config());
     assert_eq!(opened, Ok((ConnectionId(0), 77)));
 }
 
 #[test]
 fn an_id_is_used_again_only_when_forgotten() {
     let (mut connections, mut bar, first) = opened();
-    let again = connections.open(&mut bar, &connection_config());
+    let again = open(&mut connections, &mut bar, &connection_config());
     assert!(matches!(again, Err(DriverError::Duplicate { .. })));
     connections.stop(&mut bar, first).expect("it is open");
     let mut other = connection_config();
     other.key.remote.set_port(1001);
-    let (second, _) = connections.open(&mut bar, &other).expect("ids are free");
+    let (second, _) = open(&mut connections, &mut bar, &other).expect("ids are free");
     assert_ne!(second, first);
     connections.stop(&mut bar, first).expect("stopping repeats");
     connections.forget(first);
     let unknown = connections.stop(&mut bar, first);
     assert!(matches!(unknown, Err(DriverError::Unknown { .. })));
-    let third = connections.open(&mut bar, &connection_config());
+    let third = open(&mut connections, &mut bar, &connection_config());
     assert_eq!(third, Ok((first, 0)));
 }
 
@@ -118,7 +199,7 @@ fn an_id_is_used_again_only_when_forgotten() {
 #[test]
 fn an_id_is_not_free_before_the_release_is_answered() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Hanging::default());
-    let opened = connections.open(&mut bar, &connection_config());
+    let opened = open(&mut connections, &mut bar, &connection_config());
     let (connection, _) = opened.expect("opens");
     // The lookup entry and table TCP are answered.
     bar.hangs_after = Some(2);
@@ -132,7 +213,7 @@ fn an_id_is_not_free_before_the_release_is_answered() {
     bar.hangs_after = None;
     let mut other = connection_config();
     other.key.remote.set_port(1001);
-    let next = connections.open(&mut bar, &other);
+    let next = open(&mut connections, &mut bar, &other);
     assert_ne!(next.expect("ids are free").0, connection);
 }
 
@@ -140,6 +221,9 @@ fn an_id_is_not_free_before_the_release_is_answered() {
 fn parameters_that_the_device_lacks_are_refused() {
     let (mut connections, mut bar) = (ConnectionTable::default(), Tables::default());
     let config = connection_config();
+    let reserved = connections.reserve(&mut bar, &config.reservation());
+    let connection = reserved.expect("the table is empty");
+    bar.operations.clear();
     for refused in [
         ConnectionConfig {
             window: 0,
@@ -154,7 +238,7 @@ fn parameters_that_the_device_lacks_are_refused() {
             ..config
         },
     ] {
-        let opened = connections.open(&mut bar, &refused);
+        let opened = connections.activate(&mut bar, connection, &refused);
         assert!(matches!(opened, Err(DriverError::Configuration { .. })));
     }
     assert!(bar.operations.is_empty());

@@ -43,6 +43,10 @@ fn each_pulse_is_one_counter() {
         [Counter::DropNoPage]
     );
     assert_eq!(counted(|uut| uut.fpdu.next = true), [Counter::Fpdus]);
+    let closed = counted(|uut| uut.post_closed.next = true);
+    assert_eq!(closed, [Counter::RefusePostClosed]);
+    let full = counted(|uut| uut.post_full.next = true);
+    assert_eq!(full, [Counter::RefusePostFull]);
     assert_eq!(counted(|_| ()), []);
 }
 
@@ -69,6 +73,8 @@ fn lockstep_with_verilog() {
             uut.no_page.next = random.chance(1, 2);
             uut.tcp.next = random.below(1 << 10).into();
             uut.fpdu.next = random.chance(1, 2);
+            uut.post_closed.next = random.chance(1, 2);
+            uut.post_full.next = random.chance(1, 2);
             uut.error_number.next = random.below(21).into();
             uut.error_valid.next = random.chance(1, 2);
             uut.placement.next = random.below(1 << 4).into();

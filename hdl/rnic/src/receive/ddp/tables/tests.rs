@@ -143,6 +143,59 @@ fn an_operation_waits_for_its_turn_and_then_for_a_gap() {
     );
 }
 
+/// A post has its turn between two records, as an operation has, and for as long as it takes;
+/// every cycle of it makes the record in front look again, as its lookups go astray.
+#[test]
+fn a_post_waits_for_its_turn_and_then_for_a_gap() {
+    let mut uut = connected();
+    uut.post_wants.next = true;
+    (uut.may_start.next, uut.may_run.next) = (false, false);
+    for _ in 0..5 {
+        uut.settle();
+        assert!(!uut.hold.val() && !uut.post_granted.val(), "records go on");
+        uut.tick();
+    }
+    uut.may_start.next = true;
+    uut.tick();
+    for _ in 0..5 {
+        uut.settle();
+        assert!(uut.hold.val() && !uut.post_granted.val());
+        uut.tick();
+    }
+    uut.may_run.next = true;
+    uut.tick();
+    uut.post_wants.next = false;
+    for _ in 0..7 {
+        uut.settle();
+        assert!(uut.hold.val() && uut.post_granted.val() && uut.restart.val());
+        uut.tick();
+    }
+    uut.post_done.next = true;
+    uut.settle();
+    assert!(uut.restart.val());
+    uut.tick();
+    uut.post_done.next = false;
+    uut.settle();
+    assert!(!uut.hold.val() && !uut.post_granted.val() && !uut.restart.val());
+}
+
+/// An operation that has come goes first; one that comes later waits for the post.
+#[test]
+fn a_post_and_an_operation_take_turns() {
+    let mut uut = connected();
+    uut.post_wants.next = true;
+    let operations = run(&mut uut, WRITE, QUEUE).map(|writes| writes.len());
+    assert_eq!(operations, Some(1), "before the post");
+    uut.ticks(2);
+    uut.settle();
+    assert!(uut.post_granted.val());
+    assert_eq!(run(&mut uut, WRITE, QUEUE), None, "the post is not done");
+    uut.post_wants.next = false;
+    uut.pulse(|uut| &mut uut.post_done);
+    let operations = run(&mut uut, WRITE, QUEUE).map(|writes| writes.len());
+    assert_eq!(operations, Some(1), "after it");
+}
+
 /// In reset every memory is written with the entry that the bus shows, in each cycle.
 #[test]
 fn reset_writes_every_memory() {

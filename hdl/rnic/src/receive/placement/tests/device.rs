@@ -63,7 +63,7 @@ pub struct Device<const D: usize, const L: usize, const E: usize, const P: usize
     pcie: PcieRoom<D, L>,
     csr: Csr<D, D>,
     pulses: Signal<Local, Bits<4>>,
-    counts: Signal<Local, Bits<59>>,
+    counts: Signal<Local, Bits<61>>,
 }
 
 impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for Device<D, L, E, P> {
@@ -117,7 +117,8 @@ impl<const D: usize, const L: usize, const E: usize, const P: usize> Logic for D
         tlps!(self.placement => self.pcie; payload_tlp, cqe_tlp);
         wire!(self.pcie => self.csr;
             register_address, register_read, register_write, register_write_data);
-        wire!(self.csr => self.pcie; register_read_data, register_read_valid);
+        wire!(self.csr => self.pcie; register_read_data, register_read_valid, register_hold);
+        self.csr.post_busy.next = false;
         self.placement.fence.next = self.csr.fence.val();
         self.csr.fence_done.next = self.placement.fence_done.val();
         wire!(self.csr => self.placement;

@@ -5,12 +5,24 @@ use rnic_hdl_tools::testkit::lockstep_combinational;
 /// One counter per verdict, and `TcpTrimmed` if the segment is accepted in part.
 #[test]
 fn each_verdict_has_its_counter_and_fields() {
+    check_verdicts(false);
+}
+
+/// The first FIN's place stands.
+#[test]
+fn each_verdict_has_its_counter_and_fields_behind_a_fin() {
+    check_verdicts(true);
+}
+
+fn check_verdicts(had_fin: bool) {
     let mut seen = [0usize; 7];
     let mut given: Option<(u64, bool, bool)> = None;
     let current = TcpContext {
         rcv_nxt: 5u64.into(),
         answers: 255u64.into(),
         ranges: 3u64.into(),
+        fin: had_fin,
+        fin_sequence: 0xf00d_u64.into(),
         ..TcpContext::default()
     };
     let result = TcpContext {
@@ -54,7 +66,12 @@ fn each_verdict_has_its_counter_and_fields() {
                 let whole = uut.to_the_end.val()
                     && matches!(verdict, 0 | 1 | 3)
                     && (!walked || uut.complete.val());
-                assert_eq!(updated.fin, uut.fin.val() && whole, "{verdict}");
+                let fin = (uut.fin.val() && whole) || current.fin;
+                assert_eq!(updated.fin, fin, "{verdict}");
+                if fin {
+                    let place = if current.fin { 0xf00d } else { 7u64 };
+                    assert_eq!(updated.fin_sequence, place, "{verdict}");
+                }
                 let kept = match uut.acknowledges.val() && verdict != 5 {
                     true => (uut.seg_ack.val(), uut.seg_wnd.val()),
                     false => (current.seg_ack, current.seg_wnd),

@@ -233,7 +233,10 @@ impl Model {
         let trimmed = distance < 0 || accepted < right - left;
         let whole = sent == runs.len() && distance + length <= window;
         let fin = frame.segment.flags.index() as u64 & FIN != 0 && whole;
-        self.streams[index].fin |= fin;
+        if fin {
+            let end = sequence.wrapping_add(length as u32);
+            self.streams[index].fin.get_or_insert(end);
+        }
         self.seen.ooo_fins += usize::from(fin && ooo);
         self.seen.most_runs = self.seen.most_runs.max(sent);
         self.seen.shared_frames += usize::from(sent > 1);

@@ -15,7 +15,7 @@ pub struct Context {
     wnd: u16,
     due: u8,
     seen: u8,
-    fin: bool,
+    fin: Option<u32>,
     ranges: usize,
 }
 
@@ -53,7 +53,7 @@ impl From<ReportedContext> for Context {
             wnd: context.seg_wnd.to_u32() as u16,
             due: context.duplicates_due.to_u32() as u8,
             seen: context.duplicates_seen.to_u32() as u8,
-            fin: context.fin,
+            fin: context.fin.then_some(context.fin_sequence.to_u32()),
             ranges: context.ranges.index(),
         }
     }
@@ -127,7 +127,7 @@ impl Model {
             (accepted && pushed, abi::PUSH),
             (kept && !same, abi::ACK),
             (kept && same && verdict.is_none(), abi::ACK_REPEATED),
-            (after.fin && !before.fin, abi::FIN),
+            (after.fin != before.fin, abi::FIN),
         ];
         let occurred = rows.into_iter().filter(|(occurs, _)| *occurs);
         let reasons = occurred.map(|(_, reason)| reason).sum::<u32>();

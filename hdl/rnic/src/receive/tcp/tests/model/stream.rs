@@ -20,7 +20,8 @@ pub struct Stream {
     pub window: u32,
     pub ack: u32,
     pub wnd: u16,
-    pub fin: bool,
+    /// Sequence number of the first FIN with payload.
+    pub fin: Option<u32>,
     /// Sorted; no two overlap or touch.
     pub ranges: Vec<Range>,
     pub last_range: u64,
@@ -59,7 +60,7 @@ impl Stream {
             | (u128::from(self.window) << 32)
             | (u128::from(self.ack) << 64)
             | (u128::from(self.wnd) << 96)
-            | (u128::from(self.fin) << 112)
+            | (u128::from(self.fin.is_some()) << 112)
             | ((self.ranges.len() as u128) << 113)
             | (u128::from(self.first_range().unwrap_or_default()) << 118);
         (words, self.but_for_numbers(0xff << 118))
