@@ -118,6 +118,8 @@ impl<C: DeviceCore> Service<C> {
                 let frames = self.arrived.drain(..);
                 frames.for_each(|frame| core.push_frame(frame, false));
             }
+            // Whoever has connected to the link before the client's last doorbell sees what leaves.
+            self.receive_frames()?;
             if !self.is_quiet() {
                 self.device.run(TURN_CYCLES);
             }
