@@ -21,7 +21,7 @@ use std::fmt::Debug;
 
 /// Bus address of BAR0.
 pub const BAR0_ADDRESS: u64 = 0xfe00_0000;
-/// Cycles after which a request for BAR0 that is not taken, or not answered, counts as a dead device.
+/// Cycles after which a request for BAR0 that is not taken, or not answered, means a dead device.
 pub(crate) const REQUEST_CYCLES_MAX: u64 = 100_000;
 /// Cycles from a request that the core has taken to the access itself, and a margin.
 const ENDPOINT_CYCLES: usize = 16;

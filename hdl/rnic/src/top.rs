@@ -324,9 +324,8 @@ macro_rules! core {
                 self.packet.release3_valid.next = false;
                 // Packet reader to MPA.
                 wire!(self.packet => self.fpdu; joined_data, joined_last, joined_valid);
-                wire!(self.fpdu => self.packet; joined_ready);
                 wire!(self.packet => self.fpdu; started, started_tag, started_valid);
-                wire!(self.fpdu => self.packet; started_ready, cancel, cancel_tag);
+                wire!(self.fpdu => self.packet; joined_ready, started_ready, cancel, cancel_tag);
                 stream!(self.fpdu => self.ooo_completion; job_done);
                 stream!(self.ooo_completion => self.stream; done as job_done);
                 // MPA to DDP.
@@ -347,9 +346,9 @@ macro_rules! core {
                 // A release ends after the records of its connection.
                 wire!(self.stream => self.ddp; record_fence);
                 wire!(self.ddp => self.stream; record_fence_done);
-                // Completion queues: room, and numbers of entries.
-                wire!(self.csr => self.ddp; cq_write);
-                wire!(self.ddp => self.csr; cq_report);
+                // Completion queues: room, and numbers of entries. Posts.
+                wire!(self.csr => self.ddp; cq_write, access_address, access_data, access_write);
+                wire!(self.ddp => self.csr; cq_report, post_busy);
                 // DDP and the placement buffer to placement.
                 stream!(self.ddp => self.placement; command);
                 wire!(self.fpdu => self.placement; placement_data, placement_valid);
@@ -406,8 +405,7 @@ macro_rules! core {
                 tlps!(self.transmit => self.pcie; tlp as status_tlp);
                 // Interrupts after what they report.
                 wire!(self => self.interrupts; tick, msix_enable, msix_mask);
-                wire!(self.placement => self.interrupts;
-                    entry_written, entry_queue, slot_written);
+                wire!(self.placement => self.interrupts; entry_written, entry_queue, slot_written);
                 wire!(self.events => self.interrupts;
                     tlp_last as event_tlp_last, tlp_valid as event_tlp_valid);
                 self.interrupts.event_tlp_ready.next = self.pcie.event_tlp_ready.val();
@@ -417,9 +415,6 @@ macro_rules! core {
                 wire!(self.csr => self.interrupts;
                     access_address as address, access_data as data, access_write as write);
                 self.csr.apart.next = self.interrupts.value.val();
-                // Posts.
-                wire!(self.csr => self.ddp; access_address, access_data, access_write);
-                wire!(self.ddp => self.csr; post_busy);
                 tlps!(self.interrupts => self.pcie; tlp as message_tlp);
                 // TLPs; BAR requests to the register file.
                 tlps!(self.pcie => self; tlp);

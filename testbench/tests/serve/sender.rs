@@ -116,9 +116,9 @@ fn an_event_reports_the_highest_acknowledgement_that_joined() {
     });
 }
 
-/// START-042: an initiator that has not seen the Reply repeats its Request. The device takes nothing
-/// of it; the event calls for an ACK, and reports what software had received before the switch, in
-/// sequence with what the peer acknowledges after it.
+/// START-042: an initiator that has not seen the Reply repeats its Request. The device takes
+/// nothing of it; the event calls for an ACK, and reports what software had received before the
+/// switch.
 #[test]
 fn the_event_of_a_repeated_request_reports_what_software_has_received() {
     const BEFORE: (u32, u16) = (0x8000_0001, 0x7fff);

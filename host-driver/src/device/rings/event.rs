@@ -110,8 +110,8 @@ pub struct Event {
 impl Event {
     /// DDP-029: have octets been received behind `fin`, the sequence number of the peer's FIN, with
     /// payload ([`Event::fin`]) or without? Then the stream is to be aborted (RFC 5041 section
-    /// 6.2.1): the device has taken them as others. Octets beyond a gap are seen while theirs is the
-    /// range that changed last, and all others when the gap closes.
+    /// 6.2.1): the device has taken them as others. Octets beyond a gap are seen while theirs is
+    /// the range that changed last, and all others when the gap closes.
     pub fn reaches_beyond(&self, fin: u32) -> bool {
         let ends = [Some(self.rcv_nxt), self.changed.map(|range| range.right)];
         ends.into_iter()

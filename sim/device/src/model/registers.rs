@@ -72,13 +72,17 @@ impl DeviceModel {
     }
 
     pub(super) fn write_register(&mut self, offset: u32, value: u32) {
+        if self.registers.is_resetting.get() {
+            return self.fault(format!(
+                "register {offset:#05x}: written before CONTROL was read to see that the reset is \
+                 over; the hardware would ignore the write, and so does this device"
+            ));
+        }
+        self.write_after_reset(offset, value);
+    }
+
+    fn write_after_reset(&mut self, offset: u32, value: u32) {
         match offset {
-            _ if self.registers.is_resetting.get() => {
-                self.fault(format!(
-                    "register {offset:#05x}: written before CONTROL was read to see that the \
-                     reset is over; the hardware would ignore the write, and so does this device"
-                ));
-            }
             CONTROL if value & CONTROL_RESET != 0 => {
                 self.reset_tables();
                 self.registers.is_resetting.set(true);
@@ -104,14 +108,13 @@ impl DeviceModel {
                 );
             }
             TABLE_COMMAND | TABLE_DATA..TABLE_DATA_END if self.registers.is_unread.get() => {
+                let register = match offset {
+                    TABLE_COMMAND => "TABLE_COMMAND",
+                    _ => "TABLE_DATA",
+                };
                 self.fault(format!(
-                    "{}: written before TABLE_COMMAND was read to see that the operation before \
-                     is done; the hardware would lose the write, and so does this device",
-                    if offset == TABLE_COMMAND {
-                        "TABLE_COMMAND"
-                    } else {
-                        "TABLE_DATA"
-                    }
+                    "{register}: written before TABLE_COMMAND was read to see that the operation \
+                     before is done; the hardware would lose the write, and so does this device"
                 ));
             }
             TABLE_COMMAND => {

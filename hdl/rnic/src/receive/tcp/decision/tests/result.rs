@@ -14,17 +14,21 @@ fn each_verdict_has_its_counter_and_fields_behind_a_fin() {
     check_verdicts(true);
 }
 
-fn check_verdicts(had_fin: bool) {
-    let mut seen = [0usize; 7];
-    let mut given: Option<(u64, bool, bool)> = None;
-    let current = TcpContext {
+fn context(fin: bool) -> TcpContext {
+    TcpContext {
         rcv_nxt: 5u64.into(),
         answers: 255u64.into(),
         ranges: 3u64.into(),
-        fin: had_fin,
+        fin,
         fin_sequence: 0xf00d_u64.into(),
         ..TcpContext::default()
-    };
+    }
+}
+
+fn check_verdicts(had_fin: bool) {
+    let mut seen = [0usize; 7];
+    let mut given: Option<(u64, bool, bool)> = None;
+    let current = context(had_fin);
     let result = TcpContext {
         rcv_nxt: 9u64.into(),
         ranges: 2u64.into(),
