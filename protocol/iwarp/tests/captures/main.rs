@@ -171,7 +171,8 @@ fn what_siw_sent_is_sent_again() {
 /// START-017, START-023, START-026, START-033, START-034, MPA-008, MPA-009, MPA-010, MPA-011,
 /// MPA-013, MPA-015, MPA-021, MPA-022, MPA-032, DDP-009, MPA2-001, MPA2-002, MPA2-005, MPA2-010:
 /// both directions of the other captures, with markers, revisions 0 to 2, both versions, the
-/// longest ULPDUs and a ready-to-receive message: start-up frames and FPDUs are the captured octets.
+/// longest ULPDUs and a ready-to-receive message: start-up frames and FPDUs are the captured
+/// octets.
 #[test]
 fn what_other_writers_sent_is_sent_again() {
     let (mut connections, mut count, mut octets) = (0, 0, 0);
