@@ -89,11 +89,11 @@ impl QueuePair {
         self.settle();
     }
 
-    /// Everything before `stream_offset`, in octets from SeqStart, is acknowledged.
+    /// Everything before `stream_offset`, in octets from SeqStart, is acknowledged. TCP accepts no
+    /// acknowledgement of what it has not sent; one would complete no more than what has left.
     pub fn on_acknowledged(&mut self, stream_offset: u64) {
-        let sent = stream_offset.min(self.framer.stream_offset());
-        self.sends.acknowledged(sent);
-        self.responder.acknowledged(sent);
+        self.sends.acknowledged(stream_offset);
+        self.responder.acknowledged(stream_offset);
         self.settle();
     }
 

@@ -53,7 +53,7 @@ impl QueuePair {
                 self.refuse(RDMAP_STAG, segment.as_ref());
             }
             _ => {
-                self.sends.unreadable();
+                self.sends.unreadable(self.framer.stream_offset());
                 self.refuse(RDMAP_CATASTROPHIC, None);
             }
         }

@@ -272,3 +272,37 @@ fn an_unreadable_payload_ends_the_stream() {
     ];
     assert_eq!(completions(&mut pair), want);
 }
+
+/// The same behind segments that have left in place: TCP may send those again, so that the request
+/// completes when they are acknowledged, or lost, and not before.
+#[test]
+fn an_unreadable_payload_waits_for_what_has_left_of_it() {
+    for is_lost in [false, true] {
+        let mut pair = pair(true);
+        let mut host = TestHost::with(1, vec![1; 4000]);
+        host.unreadable.insert(2);
+        let mut out = Vec::new();
+        let both = [piece(1, 2880).as_slice()[0], piece(2, 9).as_slice()[0]];
+        let both = Pieces::new(&both).expect("two");
+        pair.post_send(write(1, both)).expect("room");
+        pair.post_send(write(2, piece(1, 9))).expect("room");
+        let mut end = 0;
+        for _ in 0..2 {
+            let record = pair.transmit(&mut host, &mut out).expect("in place");
+            assert!(matches!(record, Record::Scatter(_)));
+            end = record.end();
+        }
+        // The third segment would share its own with the second Write: it is copied.
+        let record = pair.transmit(&mut host, &mut out).expect("a Terminate");
+        assert_eq!(record.end(), end + 28);
+        assert_eq!(completions(&mut pair), []);
+        pair.on_acknowledged(end - 1);
+        assert_eq!(completions(&mut pair), []);
+        match is_lost {
+            true => pair.on_lost(),
+            false => pair.on_acknowledged(end),
+        }
+        let want = [(1, Status::LocalProtection), (2, Status::Flushed)];
+        assert_eq!(completions(&mut pair), want);
+    }
+}
