@@ -12,8 +12,18 @@ pub struct Requirement {
     pub source: String,
     /// MUST, SHOULD, MAY or fact.
     pub level: String,
+    /// Whom it binds, joined by `+`, such as `hw-rx+tx`.
+    pub side: String,
     /// What is required.
     pub text: String,
+}
+
+impl Requirement {
+    /// It binds what receives and what sends.
+    pub fn binds_both_ends(&self) -> bool {
+        let binds = |side| self.side.split('+').any(|part| part == side);
+        binds("hw-rx") && binds("tx")
+    }
 }
 
 /// Why the requirements from `first` to `last` are not, or not wholly, implemented.
@@ -63,6 +73,7 @@ struct Row {
     source: String,
     section: String,
     level: String,
+    side: String,
     requirement: String,
 }
 
@@ -74,6 +85,7 @@ fn parse(text: &str) -> Result<Vec<Requirement>, String> {
             id: row.id,
             source: format!("{}, {}", row.source, row.section),
             level: row.level,
+            side: row.side,
             text: row.requirement,
         })
     });

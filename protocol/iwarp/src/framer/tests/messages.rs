@@ -46,9 +46,9 @@ fn the_examples_of_the_text_are_cut_as_printed() {
     assert_eq!(found, [(16384, 1486), (17870, 562)]);
 }
 
-/// DDP-005, DDP-006, DDP-007, DDP-010, DDP-011, DDP-012, DDP-017, DDP-018, MPA-029: sizes about the
-/// borders of segments: the parts make the whole, L is on the last one alone, the rest of the
-/// header is the same in all.
+/// DDP-005, DDP-006, DDP-007, DDP-008, DDP-010, DDP-011, DDP-012, DDP-017, DDP-018, MPA-029: sizes
+/// about the borders of segments: the parts make the whole, L is on the last one alone, the rest
+/// of the header is the same in all.
 #[test]
 fn the_parts_make_the_message() {
     for mulpdu in [128usize, 129, 1442, 1454, 64_768] {

@@ -1,7 +1,7 @@
 //! Graceful, half-closed, failed and abortive ends.
 use super::*;
 use rnic_wire::ddp::errors::{
-    DDP_TABLE, MPA_CRC, MPA_RTR, MPA_TABLE, RDMAP_BOUNDS, RDMAP_OPCODE, RDMAP_TABLE,
+    DDP_TABLE, MPA_CRC, MPA_TABLE, RDMAP_BOUNDS, RDMAP_OPCODE, RDMAP_TABLE,
 };
 
 const TERMINATE: Option<Opcode> = Some(Opcode::Terminate);
@@ -133,19 +133,40 @@ fn terminate_segment() -> crate::terminate::Refused {
     crate::terminate::Refused::new(100, &header).expect("14 octets")
 }
 
-/// MPA2-004, MPA2-005, MPA2-009: what a Reply names and was not offered ends in a Terminate, the
-/// only FPDU.
+/// MPA2-004, MPA2-005, MPA2-009: a Reply that names what was not offered ends in a Terminate, the
+/// only FPDU: an ORD above the offered IRD, and a kind of RTR, or none.
 #[test]
 fn a_reply_that_cannot_be_met_gets_a_terminate() {
-    let agreed = with_rtr(Rtr::Write, true);
-    let mut pair = QueuePair::new(&agreed, 1460, Limits::default());
-    let mut reader = Reader::new(&agreed);
-    pair.terminate(MPA_RTR);
-    let segments = sent(&mut pair, &mut TestHost::default(), &mut reader);
-    let [Segment::Untagged(_, payload)] = &segments[..] else {
-        panic!("{segments:?}");
+    use crate::startup::{Initiator, InitiatorOutput, RtrKinds, Settings};
+    let settings = Settings {
+        ird: 4,
+        peer_to_peer: true,
+        rtr: RtrKinds::only(Rtr::Write),
+        ..Settings::default()
     };
-    assert_eq!(payload[..], [0x20, 0x07, 0, 0]);
+    for (data, code) in [
+        ([0x80, 4, 0x80, 5], 0x06),
+        ([0x80, 4, 0x40, 4], 0x07),
+        ([0x80, 4, 0x00, 4], 0x07),
+        ([0x00, 4, 0x80, 4], 0x07),
+    ] {
+        let mut initiator = Initiator::new(settings, b"", 0).expect("settings");
+        initiator.poll(0);
+        let mut reply = b"MPA ID Rep Frame\x50\x02\x00\x04".to_vec();
+        reply.extend(data);
+        initiator.feed(&reply);
+        let Some(InitiatorOutput::Terminate { agreed, cause }) = initiator.poll(0) else {
+            panic!("{data:x?}");
+        };
+        let mut pair = QueuePair::new(&agreed, 1460, Limits::default());
+        let mut reader = Reader::new(&agreed);
+        pair.terminate(cause);
+        let segments = sent(&mut pair, &mut TestHost::default(), &mut reader);
+        let [Segment::Untagged(_, payload)] = &segments[..] else {
+            panic!("{segments:?}");
+        };
+        assert_eq!(payload[..], [0x20, code, 0, 0]);
+    }
 }
 
 /// RDMAP-020: a received Terminate is reported with its fields; nothing is sent, not even one of

@@ -155,6 +155,23 @@ fn a_rejection_leaves_the_stream_to_the_ulp() {
     assert_eq!(end.deadline(), None);
 }
 
+/// START-012, START-046: a responder that rejects may close at once, as in the worked example of
+/// revision 0: the Reply in front of its FIN is delivered, and the FIN is no failure.
+#[test]
+fn a_rejection_is_delivered_though_a_fin_follows_at_once() {
+    let mut end = initiator(Settings::default());
+    let mut other = deciding(Settings::default(), &request(0x40, 1, b""));
+    let octets = other.reject(b"busy").expect("there is a Request");
+    assert_eq!(end.feed(&octets), octets.len());
+    end.on_close();
+    let want = Rejection {
+        revision: 1,
+        private_data: b"busy".to_vec(),
+    };
+    assert_eq!(end.poll(u64::MAX), Some(InitiatorOutput::Rejected(want)));
+    assert_eq!(end.poll(u64::MAX), None);
+}
+
 /// START-018: both ends initiate, and each fails at the other's Request.
 #[test]
 fn two_initiators_notice_it() {
@@ -297,7 +314,7 @@ fn the_version_of_revision_0_is_a_setting() {
     }
 }
 
-/// START-041, START-042: an octet behind the Reply, in its segment or after it, before our first
+/// START-039, START-041, START-042: an octet behind the Reply, in its segment or after it, before our first
 /// FPDU can have been there: never taken, and the connection fails.
 #[test]
 fn octets_behind_a_reply_are_refused() {
