@@ -1,6 +1,7 @@
 //! What leaves, in which order: the Terminate before all else, the ready-to-receive message before
 //! what is posted, work requests and Read Responses in turns, each message whole (DDP-021).
 
+use super::event::Place;
 use super::pair::{Origin, QueuePair, Sending};
 use super::work::{Host, Operation, WorkRequest};
 use crate::framer::{Message, Piece, Record, Source, Ulpdu, Unreadable};
@@ -50,11 +51,12 @@ impl QueuePair {
         match self.last_taken {
             Some((Origin::Response, asked)) => {
                 let segment = asked.and_then(|asked| asked.refused());
-                self.refuse(RDMAP_STAG, segment.as_ref());
+                let place = asked.map_or(Place::Here, |asked| Place::ReadRequest(asked.msn));
+                self.refuse(RDMAP_STAG, place, segment.as_ref());
             }
             _ => {
                 self.sends.unreadable(self.framer.stream_offset());
-                self.refuse(RDMAP_CATASTROPHIC, None);
+                self.refuse(RDMAP_CATASTROPHIC, Place::Here, None);
             }
         }
     }

@@ -142,6 +142,7 @@ pub struct End {
     local: SocketAddr,
     remote: SocketAddr,
     sequence_start: u32,
+    peer_sequence_start: u32,
     emss_octets: usize,
     completions_seen: usize,
     out: Vec<u8>,
@@ -201,6 +202,7 @@ impl End {
             local,
             remote,
             sequence_start: sequence_starts[0],
+            peer_sequence_start: sequence_starts[1],
             emss_octets,
             completions_seen: 0,
             out: Vec::new(),
@@ -286,6 +288,7 @@ impl End {
                 error_type,
                 code,
                 ulpdu_length,
+                sequence,
                 header,
                 ..
             } => Received::Refused {
@@ -294,6 +297,7 @@ impl End {
                     error_type: error_type as u8,
                     code: code as u8,
                 },
+                stream_offset: u64::from(sequence.wrapping_sub(self.peer_sequence_start)),
                 segment: header
                     .and_then(|header| Refused::new(ulpdu_length as u16, header.octets())),
             },

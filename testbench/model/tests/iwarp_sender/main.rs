@@ -251,7 +251,7 @@ fn refused(operation: Operation, octets: usize) -> Vec<u8> {
         std::iter::from_fn(|| pair.poll_event()).collect::<Vec<_>>()
     });
     let terminated = matches!(events[0][1], Event::Failed(Failure::Terminated(_)));
-    let refused = matches!(events[1][1], Event::Failed(Failure::Refused(_)));
+    let refused = matches!(events[1][1], Event::Failed(Failure::Refused { .. }));
     assert!(terminated && refused, "{events:?}");
     assert!(events.iter().all(|events| events[2] == Event::CloseSend));
     let done = ends[0].pair.poll_completion().map(|done| done.id);

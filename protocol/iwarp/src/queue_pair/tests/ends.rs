@@ -91,7 +91,12 @@ fn every_error_ends_the_stream_with_one_terminate() {
         }
         for _ in 0..3 {
             let segment = Some(segment);
-            pair.on_received(Received::Refused { cause, segment }, &mut host);
+            let refused = Received::Refused {
+                cause,
+                stream_offset: 77,
+                segment,
+            };
+            pair.on_received(refused, &mut host);
             pair.on_received(message(2), &mut host);
             pair.terminate(RDMAP_OPCODE);
         }
@@ -103,7 +108,8 @@ fn every_error_ends_the_stream_with_one_terminate() {
         assert_eq!((header.qn, header.msn, header.mo), (2, 1, 0));
         assert_eq!(payload[0], cause.layer << 4 | cause.error_type);
         assert_eq!(payload[1], cause.code);
-        let failed = Event::Failed(Failure::Refused(cause));
+        let place = Place::Fpdu(77);
+        let failed = Event::Failed(Failure::Refused { cause, place });
         let want = [Event::Established, failed, Event::CloseSend];
         assert_eq!(events(&mut pair), want, "{name}");
         // The first Send has left, and its octets may be sent again: it completes when they cannot.
@@ -305,4 +311,53 @@ fn a_terminate_comes_between_two_segments() {
     assert_eq!(completions(&mut pair), []);
     pair.on_acknowledged(record.end());
     assert_eq!(completions(&mut pair), [(1, Status::Flushed)]);
+}
+
+/// Failures say what the peer did, and where in its stream.
+#[test]
+fn failures_name_the_peers_deed_and_its_octet() {
+    let cause = RDMAP_BOUNDS;
+    let refused = |place| Failure::Refused { cause, place }.to_string();
+    let name = "RDMAP (0x1, 0x01): base or bounds";
+    for (place, want) in [
+        (
+            Place::Fpdu(512),
+            "the peer's FPDU at octet 512 of its stream",
+        ),
+        (Place::ReadRequest(7), "the peer's Read Request 7"),
+        (Place::Send(8), "the peer's Send 8"),
+        (Place::Here, "this end"),
+    ] {
+        assert_eq!(refused(place), format!("{want}: {name}"));
+    }
+    let terminated = |payload: &[u8]| {
+        let received = crate::terminate::Received::new(payload);
+        Failure::Terminated(received).to_string()
+    };
+    let header = [0x41, 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0];
+    let segment = crate::terminate::Refused::new(46, &header).expect("18 octets");
+    let read = crate::terminate::payload(cause, Some(&segment));
+    for (payload, want) in [
+        (
+            read.as_slice(),
+            format!("the peer refused our Read Request 2: {name}"),
+        ),
+        (
+            &read.as_slice()[..4],
+            format!("the peer sent a Terminate: {name}"),
+        ),
+        (
+            &[1, 2, 3],
+            "the peer sent a Terminate of 3 octets, too few to name an error".to_owned(),
+        ),
+    ] {
+        assert_eq!(terminated(payload), want);
+    }
+    let others = [Failure::Lost, Failure::DataAfterFin, Failure::Aborted];
+    let want = [
+        "TCP is lost",
+        "the peer sent octets behind its FIN",
+        "this end aborted",
+    ];
+    assert!(others.iter().map(Failure::to_string).eq(want));
 }

@@ -112,6 +112,7 @@ impl World {
         let payload = request.octets();
         let refused = |cause| Received::Refused {
             cause,
+            stream_offset: 0,
             segment: None,
         };
         let received = match step {

@@ -110,6 +110,7 @@ fn a_responder_holds_everything_until_the_first_fpdu() {
     let payload = request.octets();
     let refused = |cause| Received::Refused {
         cause,
+        stream_offset: 0,
         segment: None,
     };
     use rnic_wire::ddp::errors::{DDP_STAG, MPA_CRC, MPA_MARKER};
