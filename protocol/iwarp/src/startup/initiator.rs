@@ -46,7 +46,8 @@ pub enum InitiatorOutput {
     Failed {
         /// Why.
         error: StartupError,
-        /// The revision that another attempt on a new TCP connection may use (MPA2-003).
+        /// The revision that another attempt on a new TCP connection may use (MPA2-003), with
+        /// [`Settings::in_revision`].
         fallback: Option<u8>,
     },
 }
