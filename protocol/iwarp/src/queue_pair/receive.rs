@@ -51,6 +51,8 @@ impl QueuePair {
         match self.receiving {
             // One report; what comes then is dropped in silence (DDP-045).
             Receiving::Stopped => return,
+            // The event of an FPDU that was there before the FIN may be seen after it.
+            Receiving::Finished if received == Received::FirstFpdu => return,
             Receiving::Finished => return self.refuse_data_after_fin(),
             Receiving::Open => {}
         }
