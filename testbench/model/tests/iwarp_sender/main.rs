@@ -195,6 +195,8 @@ fn settings(n: usize, random: &mut ChaCha8Rng) -> Settings {
     Settings {
         revision: revision as u8,
         revision_min: revision as u8,
+        // Version 0 of revision 0, or 1 as Linux' siw has it.
+        revision_0_version: (n / 3 % 2) as u8,
         markers: random.random(),
         crc: random.random(),
         ird: 4,
