@@ -210,3 +210,13 @@ fn parts_of_pieces_are_exact() {
     assert_eq!(Pieces::new(&five), Err(TooManyPieces(5)));
     assert!(Pieces::new(&five[..4]).is_ok());
 }
+
+/// Octets by value are those that fit, and are shown as a capture shows them.
+#[test]
+fn octets_by_value_are_shown_in_hexadecimal() {
+    let octets = Octets::<4>::of(&[&[0x01, 0xab], &[0xff], &[2, 3, 4]]);
+    assert_eq!(octets.as_slice(), [0x01, 0xab, 0xff, 0x02]);
+    assert_eq!(format!("{octets:?}"), "01abff02");
+    assert_eq!(format!("{:?}", Octets::<4>::of(&[])), "");
+    assert_ne!(Octets::<4>::of(&[&[0]]), Octets::<4>::of(&[]));
+}
