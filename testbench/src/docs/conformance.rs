@@ -31,11 +31,8 @@ const SENDING_HEAD: &str = "
 ## The sending half
 
 The requirements that bind both ends, with the tests of senders that cite them: `protocol/iwarp`
-makes the octets, and Linux' captures, the model and `protocol/wire` say whether they are right. No
-connection of the device sends them yet.
-
-| id | level | proof |
-|---|---|---|
+makes the octets, and captures of Linux, the model and `protocol/wire` say whether they are right.
+No connection of the device sends them yet.
 ";
 
 /// Folders whose tests are of senders.
@@ -83,11 +80,6 @@ fn reason_of<'a>(reasons: &'a [Reason], id: &str) -> Option<&'a Reason> {
 /// that is no requirement's is an error, in a test or elsewhere.
 fn proofs(rows: &[Requirement]) -> Result<(Proofs, Proofs), String> {
     let (mut proofs, mut sending) = (Proofs::new(), Proofs::new());
-    let two_ended: BTreeSet<&str> = rows
-        .iter()
-        .filter(|row| row.binds_both_ends())
-        .map(|row| row.id.as_str())
-        .collect();
     for path in rust_files()? {
         // This folder's own tests are about made-up citations.
         if path.ends_with("docs/citations.rs") || path.ends_with("docs/requirements.rs") {
@@ -103,19 +95,23 @@ fn proofs(rows: &[Requirement]) -> Result<(Proofs, Proofs), String> {
         let is_sender = SENDERS.iter().any(|folder| file.starts_with(folder));
         for test in citing_tests(&text) {
             for id in test.ids {
-                let half = match is_sender && two_ended.contains(id.as_str()) {
-                    true => &mut sending,
-                    false => &mut proofs,
-                };
                 let place = (test.name.clone(), file.clone());
-                half.entry(id).or_default().insert(place);
+                let row = rows.iter().find(|row| row.id == id);
+                let row = row.filter(|row| is_sender && row.binds_both_ends());
+                if row.is_some() {
+                    sending.entry(id.clone()).or_default().insert(place.clone());
+                }
+                // Start-up of a sender, and of what receives, is the same.
+                if row.is_none_or(Requirement::binds_others) {
+                    proofs.entry(id).or_default().insert(place);
+                }
             }
         }
     }
     Ok((proofs, sending))
 }
 
-/// A test of a sender cites every requirement that binds both ends.
+/// A test of a sender cites every requirement that binds both ends: all of them, or it is an error.
 fn verify_sending(rows: &[Requirement], sending: &Proofs) -> Result<(), String> {
     let is_open = |row: &&Requirement| row.binds_both_ends() && !sending.contains_key(&row.id);
     let open = rows.iter().filter(is_open).map(|row| row.id.as_str());
@@ -180,7 +176,10 @@ fn write(rows: &[Requirement], reasons: &[Reason], proofs: &Proofs) -> String {
 
 fn write_sending(out: &mut String, rows: &[Requirement], sending: &Proofs) {
     out.push_str(SENDING_HEAD);
-    for row in rows.iter().filter(|row| row.binds_both_ends()) {
+    let two_ended = rows.iter().filter(|row| row.binds_both_ends());
+    let _ = writeln!(out, "\nAll {} are proved.", two_ended.clone().count());
+    out.push_str("\n| id | level | proof |\n|---|---|---|\n");
+    for row in two_ended {
         let proof = proof(None, sending.get(&row.id));
         let _ = writeln!(out, "| {} | {} | {proof} |", row.id, row.level);
     }
@@ -251,5 +250,10 @@ mod tests {
         write_sending(&mut out, &rows, &sending);
         let line = "| MPA-001 | MUST | [`a_test`](../protocol/iwarp/a.rs) |\n";
         assert!(out.contains(line) && !out.contains("MPA-002"));
+        assert!(out.contains("All 2 are proved."));
+        assert_eq!(
+            rows.map(|row| row.binds_others()),
+            [false, false, false, true]
+        );
     }
 }

@@ -24,6 +24,12 @@ impl Requirement {
         let binds = |side| self.side.split('+').any(|part| part == side);
         binds("hw-rx") && binds("tx")
     }
+
+    /// It binds more than these two ends: start-up, or the driver.
+    pub fn binds_others(&self) -> bool {
+        let ends = ["hw-rx", "tx"];
+        self.side.split('+').any(|part| !ends.contains(&part))
+    }
 }
 
 /// Why the requirements from `first` to `last` are not, or not wholly, implemented.

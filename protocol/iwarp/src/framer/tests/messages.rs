@@ -123,6 +123,14 @@ fn limits_hold_for_every_caller() {
     let mut terminate = Message::terminate(1, &[1; 100]);
     let ulpdu = terminate.next(0).expect("one segment");
     assert_eq!((ulpdu.octets(), terminate.is_done()), (18 + 52, true));
+    // With ULPDU_Length it is the longest head.
+    assert_eq!(HEAD_OCTETS_MAX, 2 + ulpdu.head.as_slice().len());
+    let mut odd = Message::write(1, 1, 0, payload(3));
+    let fpdu = Fpdu::new(&odd.next(128).expect("one segment"), 0, true);
+    assert_eq!(fpdu.trailer.as_slice().len(), 1 + 4);
+    let mut odd = Message::write(1, 1, 0, payload(1));
+    let fpdu = Fpdu::new(&odd.next(128).expect("one segment"), 0, true);
+    assert_eq!(fpdu.trailer.as_slice().len(), TRAILER_OCTETS_MAX);
 }
 
 /// RDMAP-002, RDMAP-003, RDMAP-006: every opcode, its buffer model and queue; octets 1 to 4 of
@@ -204,6 +212,7 @@ fn parts_of_pieces_are_exact() {
             let (start, end) = (from.min(11) as usize, (from + count).min(11) as usize);
             assert_eq!(contents(&part), octets[start.min(end)..end]);
             assert_eq!(part.octets() as usize, end - start.min(end));
+            assert!(part.as_slice().iter().all(|piece| piece.octets > 0));
         }
     }
     let five = [piece(1, 1); 5];

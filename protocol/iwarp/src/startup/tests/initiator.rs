@@ -314,8 +314,8 @@ fn the_version_of_revision_0_is_a_setting() {
     }
 }
 
-/// START-039, START-041, START-042: an octet behind the Reply, in its segment or after it, before our first
-/// FPDU can have been there: never taken, and the connection fails.
+/// START-039, START-041, START-042: an octet behind the Reply, in its segment or after it, before
+/// our first FPDU can have been there: never taken, and the connection fails.
 #[test]
 fn octets_behind_a_reply_are_refused() {
     for polled in [false, true] {
