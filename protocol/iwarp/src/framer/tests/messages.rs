@@ -154,6 +154,7 @@ fn every_opcode_has_its_header() {
             assert_eq!(found.control.ddp_version, version);
             assert_eq!(found.control.rdmap_version, version);
         }
+        assert_eq!(Message::write(version, 1, 2, payload(9)).octets(), 9);
         let write = all(Message::write(version, 1, 2, payload(1)), 128);
         assert_eq!(tagged(&write[0]).control.opcode, Opcode::RdmaWrite);
         let response = Message::read_response(version, 1, 2, payload(1), true);
