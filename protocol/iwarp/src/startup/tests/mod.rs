@@ -1,5 +1,6 @@
 //! Start-up: each end alone against octets written here, all pairs of ends, and malformed frames.
 
+mod enhanced;
 mod every_state;
 mod frames;
 mod initiator;
