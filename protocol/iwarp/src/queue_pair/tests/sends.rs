@@ -307,3 +307,23 @@ fn an_unreadable_payload_waits_for_what_has_left_of_it() {
         assert_eq!(completions(&mut pair), want);
     }
 }
+
+/// MPA-036: an EMSS that changes in the middle of a message cuts what is left of it.
+#[test]
+fn a_message_follows_the_emss() {
+    let mut pair = pair(true);
+    let mut host = TestHost::with(1, vec![1; 4000]);
+    let mut out = Vec::new();
+    pair.post_send(write(1, piece(1, 2500))).expect("room");
+    let mut ends = vec![0];
+    for emss_octets in [1460, 536, 536] {
+        pair.set_emss(emss_octets);
+        let record = pair.transmit(&mut host, &mut out).expect("a part");
+        ends.push(record.end());
+    }
+    // 20 octets of header and FPDU in each.
+    assert_eq!(ends, [0, 1460, 1996, 2532]);
+    pair.set_emss(1460);
+    let record = pair.transmit(&mut host, &mut out).expect("the rest");
+    assert_eq!(record.end(), 2500 + 4 * 20);
+}
