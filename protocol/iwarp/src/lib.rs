@@ -3,20 +3,39 @@
 //! records and completions come out, and equal inputs give equal outputs.
 //!
 //! ```text
-//!        octets of the stream                records for TCP, acknowledgements
-//!            |        ^                             ^          |
-//!            v        |                             |          v
-//!  +-----------------------+   Agreed   +---------------------------------------+
-//!  | startup               |  ------->  | queue_pair (framer, terminate)        |
-//!  |                       |            |                                       |
-//!  | Waiting -> Deciding   |            | held -> open -> closing ----> finished|
-//!  |    |          |       |            |           |                      ^    |
-//!  |    +----------+-> Over|            |           +-> terminating -------+    |
-//!  +-----------------------+            +---------------------------------------+
-//!            |                              ^           ^               |
-//!            v                              |           |               v
-//!   Rejected: the ULP's stream         what the     post_send,     completions,
-//!   Failed: close TCP              device took in   post_receive   events
+//!     octets of the stream                    records for TCP, acknowledgements
+//!         |        ^                                ^          |
+//!         v        |                                |          v
+//!  +-----------------------+     Agreed     +------------------------------+
+//!  | startup               | -------------> | queue_pair                   |
+//!  |                       |                | framer, terminate            |
+//!  +-----------------------+                +------------------------------+
+//!         |                                    ^          ^          |
+//!         v                                    |          |          v
+//!  Rejected: the ULP's stream            post_send,   what the   completions,
+//!  Failed: close TCP                     post_receive device took in  events
+//! ```
+//!
+//! Start-up ([`startup::Initiator`], [`startup::Responder`]):
+//!
+//! ```text
+//!  initiator  Waiting --Reply--> Agreed --octets behind it--> Failed
+//!                |                 +--- the ULP accepts ----> a queue pair, open
+//!                +--R = 1--> Rejected
+//!                +--malformed, FIN, time-out--> Failed
+//!
+//!  responder  Waiting --Request--> Deciding --accept--> the Reply, and a queue pair, held
+//!                |                    +--reject--> the Reply with R = 1
+//!                |                    +--octets behind it, FIN--> Failed
+//!                +--malformed, FIN, time-out--> Failed
+//! ```
+//!
+//! Full operation ([`queue_pair::QueuePair`]), as far as this end sends:
+//!
+//! ```text
+//!  held --first FPDU--> open --close--> closing --all has left--> finished
+//!                         |                |                         ^
+//!                         +----------------+---error---> terminating +
 //! ```
 //!
 //! - [`startup`]: Request and Reply in both roles and revisions 0, 1 and 2.
@@ -37,13 +56,15 @@
 //! A connection over two queues in memory, one for each direction.
 //!
 //! ```
-//! use rnic_iwarp::framer::{Piece, Pieces, Unreadable};
+//! use rnic_iwarp::framer::{Crc, Piece, Pieces, Record, Unreadable};
 //! use rnic_iwarp::queue_pair::{
-//!     Host, Limits, Operation, QueuePair, ReadRefusal, Received, Status, WorkRequest,
+//!     Delivered, Host, Kind, Limits, Operation, QueuePair, ReadRefusal, Received, Status,
+//!     WorkRequest,
 //! };
 //! use rnic_iwarp::startup::{
 //!     Initiator, InitiatorOutput, Responder, ResponderOutput, Settings,
 //! };
+//! use rnic_wire::ddp::rdmap::Opcode;
 //!
 //! // What the device and the memory of the sending end are.
 //! struct Memory(Vec<u8>);
@@ -79,12 +100,18 @@
 //!     panic!("a Request");
 //! };
 //! assert_eq!(request.private_data, b"hello");
-//! to_initiator.extend(responder.accept(b"welcome")?.reply);
-//! initiator.feed(&to_initiator);
+//! // Whoever sends the Reply is ready to receive: its receives are posted.
+//! let accepted = responder.accept(b"welcome")?;
+//! let mut answering = QueuePair::new(&accepted.agreed, 1460, Limits::default());
+//! answering.post_receive(8)?;
+//! to_initiator.extend(accepted.reply);
+//! let taken = initiator.feed(&to_initiator);
+//! to_initiator.drain(..taken);
 //! let Some(InitiatorOutput::Agreed(agreed)) = initiator.poll(now_us) else {
 //!     panic!("a Reply");
 //! };
 //! assert!(agreed.crc && agreed.markers_out);
+//! assert_eq!(agreed.private_data, b"welcome");
 //!
 //! // Full operation: a Send of five octets.
 //! let mut pair = QueuePair::new(&agreed, 1460, Limits::default());
@@ -101,6 +128,23 @@
 //! pair.on_acknowledged(record.end());
 //! let done = pair.poll_completion().expect("acknowledged");
 //! assert_eq!((done.id, done.status), (7, Status::Success));
+//!
+//! // The responder's device has placed and checked it, and says so. Now it may send, too.
+//! to_responder.clear();
+//! let delivered = Delivered::new(Opcode::Send, 1, 5, 0).expect("one of the four Sends");
+//! answering.on_received(Received::Send(delivered), &mut memory);
+//! let done = answering.poll_completion().expect("delivered");
+//! assert_eq!((done.id, done.kind), (8, Kind::Receive(Some(delivered))));
+//! let operation = Operation::Write { stag: 0x100, to: 0 };
+//! answering.post_send(WorkRequest { id: 9, operation, payload })?;
+//! let record = answering.transmit(&mut memory, &mut copied).expect("it can leave");
+//! // No markers this way: the payload stays where it is, and the device computes the CRC.
+//! let Record::Scatter(fpdu) = record else {
+//!     panic!("one FPDU in place");
+//! };
+//! to_initiator.extend_from_slice(fpdu.head.as_slice());
+//! assert_eq!(to_initiator, [0, 19, 0xc1, 0x40, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+//! assert_eq!((fpdu.payload, fpdu.crc), (payload, Crc::Device));
 //! # Ok(())
 //! # }
 //! ```

@@ -19,6 +19,7 @@ use rnic_wire::ddp::errors::{
 use rnic_wire::ddp::read_request::READ_REQUEST_OCTETS;
 use rnic_wire::ddp::terminate::{Terminate, TerminateRepr};
 use rnic_wire::ddp::{tagged, untagged};
+use std::fmt;
 
 /// A segment that was refused.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -89,6 +90,24 @@ pub struct Received {
     pub read_msn: Option<u32>,
     /// The payload, as far as a Terminate goes.
     pub octets: Octets<TERMINATE_OCTETS_MAX>,
+}
+
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.cause, self.read_msn) {
+            (Some(cause), Some(msn)) => {
+                write!(f, "the peer refused our Read Request {msn}: {cause}")
+            }
+            (Some(cause), None) => write!(f, "the peer sent a Terminate: {cause}"),
+            (None, _) => {
+                let octets = self.octets.as_slice().len();
+                write!(
+                    f,
+                    "the peer sent a Terminate of {octets} octets, too few to name an error"
+                )
+            }
+        }
+    }
 }
 
 impl Received {

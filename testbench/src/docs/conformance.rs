@@ -2,7 +2,8 @@
 //! reason why it is not implemented.
 //!
 //! A requirement with both is implemented in part, and the page says so. One with neither is an
-//! error, as is a cited id that does not exist.
+//! error, as is a cited id that does not exist. A requirement that binds both ends has a second
+//! verdict, on its sending half: tests of senders, and no reason instead of them.
 use super::citations::{citing_tests, ids};
 use super::requirements::{reasons, requirements, Reason, Requirement};
 use super::{read, relative, rust_files};
@@ -19,10 +20,27 @@ const HEAD: &str = "\
 # Conformance
 
 Each protocol requirement with the tests that cite its id in their name or in the comment above
-them. *Not implemented* and *in part* come with the reason. No FPDU is sent yet: of a requirement
-that binds both ends, the receiving half is meant. The full rows, with how each is to be verified,
-stand in [requirements.csv](requirements.csv).
+them. *Not implemented* and *in part* come with the reason. Of a requirement that binds both ends
+the tables of the families have the receiving half; the sending half has a verdict of its own, in
+[the sending half](#the-sending-half). The protocol crates decide what is sent, and frame it; no
+connection of the device uses them yet. The full rows, with how each is to be verified, stand in
+[requirements.csv](requirements.csv).
 ";
+
+const SENDING_HEAD: &str = "
+## The sending half
+
+The requirements that bind both ends, with the tests of senders that cite them: `protocol/iwarp`
+makes the octets, and captures of Linux, the model and `protocol/wire` say whether they are right.
+No connection of the device sends them yet.
+";
+
+/// Folders whose tests are of senders.
+const SENDERS: [&str; 3] = [
+    "protocol/iwarp/",
+    "protocol/tcp/",
+    "testbench/model/tests/iwarp_sender/",
+];
 
 /// The document.
 ///
@@ -31,8 +49,9 @@ stand in [requirements.csv](requirements.csv).
 /// or with two reasons.
 pub fn text() -> Result<String, String> {
     let (rows, reasons) = (requirements()?, reasons()?);
-    let proofs = proofs(&rows)?;
+    let (proofs, sending) = proofs(&rows)?;
     verify_reasons(&rows, &reasons)?;
+    verify_sending(&rows, &sending)?;
     let is_open = |row: &&Requirement| {
         !proofs.contains_key(&row.id) && reason_of(&reasons, &row.id).is_none()
     };
@@ -48,16 +67,19 @@ pub fn text() -> Result<String, String> {
             open.join(" ")
         ));
     }
-    Ok(write(&rows, &reasons, &proofs))
+    let mut out = write(&rows, &reasons, &proofs);
+    write_sending(&mut out, &rows, &sending);
+    Ok(out)
 }
 
 fn reason_of<'a>(reasons: &'a [Reason], id: &str) -> Option<&'a Reason> {
     reasons.iter().find(|reason| reason.covers(id))
 }
 
-/// What the tests cite; an id that is no requirement's is an error, in a test or elsewhere.
-fn proofs(rows: &[Requirement]) -> Result<Proofs, String> {
-    let mut proofs = Proofs::new();
+/// What the tests cite, and what those of senders cite of requirements that bind both ends; an id
+/// that is no requirement's is an error, in a test or elsewhere.
+fn proofs(rows: &[Requirement]) -> Result<(Proofs, Proofs), String> {
+    let (mut proofs, mut sending) = (Proofs::new(), Proofs::new());
     for path in rust_files()? {
         // This folder's own tests are about made-up citations.
         if path.ends_with("docs/citations.rs") || path.ends_with("docs/requirements.rs") {
@@ -70,14 +92,39 @@ fn proofs(rows: &[Requirement]) -> Result<Proofs, String> {
                 "{file}: {id} is no row of docs/requirements.csv; correct the id"
             ));
         }
+        let is_sender = SENDERS.iter().any(|folder| file.starts_with(folder));
         for test in citing_tests(&text) {
             for id in test.ids {
                 let place = (test.name.clone(), file.clone());
-                proofs.entry(id).or_default().insert(place);
+                let row = rows.iter().find(|row| row.id == id);
+                let row = row.filter(|row| is_sender && row.binds_both_ends());
+                if row.is_some() {
+                    sending.entry(id.clone()).or_default().insert(place.clone());
+                }
+                // Start-up of a sender, and of what receives, is the same.
+                if row.is_none_or(Requirement::binds_others) {
+                    proofs.entry(id).or_default().insert(place);
+                }
             }
         }
     }
-    Ok(proofs)
+    Ok((proofs, sending))
+}
+
+/// A test of a sender cites every requirement that binds both ends: all of them, or it is an error.
+fn verify_sending(rows: &[Requirement], sending: &Proofs) -> Result<(), String> {
+    let is_open = |row: &&Requirement| row.binds_both_ends() && !sending.contains_key(&row.id);
+    let open = rows.iter().filter(is_open).map(|row| row.id.as_str());
+    let open: Vec<&str> = open.collect();
+    match open.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "no test of a sender cites {}, which bind both ends; cite each in the comment above a \
+             test in {}",
+            open.join(" "),
+            SENDERS.join(" or ")
+        )),
+    }
 }
 
 /// Every id of the table exists, and no requirement has two reasons.
@@ -127,6 +174,17 @@ fn write(rows: &[Requirement], reasons: &[Reason], proofs: &Proofs) -> String {
     out
 }
 
+fn write_sending(out: &mut String, rows: &[Requirement], sending: &Proofs) {
+    out.push_str(SENDING_HEAD);
+    let two_ended = rows.iter().filter(|row| row.binds_both_ends());
+    let _ = writeln!(out, "\nAll {} are proved.", two_ended.clone().count());
+    out.push_str("\n| id | level | proof |\n|---|---|---|\n");
+    for row in two_ended {
+        let proof = proof(None, sending.get(&row.id));
+        let _ = writeln!(out, "| {} | {} | {proof} |", row.id, row.level);
+    }
+}
+
 fn write_count(
     out: &mut String,
     name: &str,
@@ -157,5 +215,45 @@ fn proof(reason: Option<&Reason>, tests: Option<&BTreeSet<(String, String)>>) ->
         (false, Some(reason)) => format!("{links}; *in part*: {}", reason.text),
         (true, Some(reason)) => format!("*not implemented*: {}", reason.text),
         (true, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, side: &str) -> Requirement {
+        Requirement {
+            id: id.to_owned(),
+            source: String::new(),
+            level: "MUST".to_owned(),
+            side: side.to_owned(),
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_of_both_ends_needs_a_test_of_a_sender() {
+        let rows = [
+            row("MPA-001", "hw-rx+tx"),
+            row("MPA-002", "hw-rx"),
+            row("MPA-003", "tx"),
+            row("MPA-004", "hw-rx+driver+tx"),
+        ];
+        let place = ("a_test".to_owned(), "protocol/iwarp/a.rs".to_owned());
+        let mut sending = Proofs::from([("MPA-001".to_owned(), BTreeSet::from([place]))]);
+        let problem = verify_sending(&rows, &sending).expect_err("MPA-004 has none");
+        assert!(problem.starts_with("no test of a sender cites MPA-004,"));
+        sending.insert("MPA-004".to_owned(), sending["MPA-001"].clone());
+        assert_eq!(verify_sending(&rows, &sending), Ok(()));
+        let mut out = String::new();
+        write_sending(&mut out, &rows, &sending);
+        let line = "| MPA-001 | MUST | [`a_test`](../protocol/iwarp/a.rs) |\n";
+        assert!(out.contains(line) && !out.contains("MPA-002"));
+        assert!(out.contains("All 2 are proved."));
+        assert_eq!(
+            rows.map(|row| row.binds_others()),
+            [false, false, false, true]
+        );
     }
 }

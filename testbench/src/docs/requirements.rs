@@ -12,8 +12,24 @@ pub struct Requirement {
     pub source: String,
     /// MUST, SHOULD, MAY or fact.
     pub level: String,
+    /// Whom it binds, joined by `+`, such as `hw-rx+tx`.
+    pub side: String,
     /// What is required.
     pub text: String,
+}
+
+impl Requirement {
+    /// It binds what receives and what sends.
+    pub fn binds_both_ends(&self) -> bool {
+        let binds = |side| self.side.split('+').any(|part| part == side);
+        binds("hw-rx") && binds("tx")
+    }
+
+    /// It binds more than these two ends: start-up, or the driver.
+    pub fn binds_others(&self) -> bool {
+        let ends = ["hw-rx", "tx"];
+        self.side.split('+').any(|part| !ends.contains(&part))
+    }
 }
 
 /// Why the requirements from `first` to `last` are not, or not wholly, implemented.
@@ -63,6 +79,7 @@ struct Row {
     source: String,
     section: String,
     level: String,
+    side: String,
     requirement: String,
 }
 
@@ -74,6 +91,7 @@ fn parse(text: &str) -> Result<Vec<Requirement>, String> {
             id: row.id,
             source: format!("{}, {}", row.source, row.section),
             level: row.level,
+            side: row.side,
             text: row.requirement,
         })
     });

@@ -66,7 +66,7 @@ pub struct Message {
     opcode: Opcode,
     target: Target,
     /// Payload by value, of messages that are one segment.
-    inline: Octets<HEAD_OCTETS_MAX>,
+    inline: Octets<TERMINATE_OCTETS_MAX>,
     payload: Pieces,
     snapshot: bool,
     sent_octets: u64,

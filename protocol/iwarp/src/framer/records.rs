@@ -53,7 +53,7 @@ pub trait Source {
     /// The next ULPDU, if there is one. `end` is where its FPDU ends, in octets from SeqStart.
     fn take(&mut self, mulpdu: usize, end: u64) -> Option<Ulpdu>;
 
-    /// Copy a piece of a payload.
+    /// Copy a piece of a payload; `into` has its length.
     ///
     /// # Errors
     /// [`Unreadable`]: the FPDU does not leave, and its record ends before it.

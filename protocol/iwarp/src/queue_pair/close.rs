@@ -8,7 +8,8 @@
 //!  lost -------------------------------------- and close or abort -----------> Closed
 //! ```
 
-use super::pair::{Event, Failure, QueuePair, Receiving, Sending};
+use super::event::{Event, Failure, Place};
+use super::pair::{QueuePair, Receiving, Sending};
 use crate::framer::Message;
 use crate::terminate::{payload, Refused};
 use rnic_wire::ddp::errors::{Cause, LAYER_LLP};
@@ -51,7 +52,7 @@ impl QueuePair {
     /// failed device: a Terminate, if one may be sent. The caller has seen to it that the device
     /// places nothing more.
     pub fn terminate(&mut self, cause: Cause) {
-        self.refuse(cause, None);
+        self.refuse(cause, Place::Here, None);
     }
 
     /// The peer's FIN, when everything before it has been given to [`Self::on_received`].
@@ -89,24 +90,24 @@ impl QueuePair {
         self.settle();
     }
 
-    /// Everything before `stream_offset`, in octets from SeqStart, is acknowledged.
+    /// Everything before `stream_offset`, in octets from SeqStart, is acknowledged. TCP accepts no
+    /// acknowledgement of what it has not sent; one would complete no more than what has left.
     pub fn on_acknowledged(&mut self, stream_offset: u64) {
-        let sent = stream_offset.min(self.framer.stream_offset());
-        self.sends.acknowledged(sent);
-        self.responder.acknowledged(sent);
+        self.sends.acknowledged(stream_offset);
+        self.responder.acknowledged(stream_offset);
         self.settle();
     }
 
     /// The stream has failed by what the peer sent; the first failure alone counts (DDP-045,
     /// RDMAP-020).
-    pub(super) fn refuse(&mut self, cause: Cause, refused: Option<&Refused>) {
+    pub(super) fn refuse(&mut self, cause: Cause, place: Place, refused: Option<&Refused>) {
         if self.failed || self.lost || self.closed_reported {
             return;
         }
         // Before the first FPDU nothing may be sent, and one that MPA refuses is none (START-014).
         // Behind our FIN there is nothing either.
         let may_send = !self.held && self.sending != Sending::Finished;
-        self.fail(Failure::Refused(cause));
+        self.fail(Failure::Refused { cause, place });
         let octets = payload(cause, refused);
         self.stop();
         match may_send {

@@ -10,6 +10,19 @@
 //!  established, half closed, failed, ended  --> poll_event
 //! ```
 //!
+//! Sending, and receiving beside it:
+//!
+//! ```text
+//!  held --first FPDU--> open --close--> closing --all has left--> finished: FIN
+//!   |                     |               |                          ^
+//!   |                     +---------------+--error, terminate--> terminating
+//!   +--error of MPA, the peer's FIN: nothing may be sent-----------> finished
+//!  any --Terminate received: FIN; abort: RST; TCP lost-------------> finished
+//!
+//!  open --the peer's FIN--> finished --octets behind it--> stopped: RST
+//!   +-----error, Terminate received, abort, TCP lost-----> stopped
+//! ```
+//!
 //! | state | this end sends | on |
 //! |---|---|---|
 //! | held | nothing | a responder, until the first FPDU |
@@ -17,17 +30,22 @@
 //! | closing | what is posted, then a FIN | `close` |
 //! | terminating | one Terminate, then a FIN | an error, `terminate` |
 //! | finished | nothing | a FIN, a Terminate received, TCP lost, `abort` |
+//!
+//! [`Failure`] says what the peer did, and [`Place`] in which octet of its stream, or in which of
+//! its messages.
 
 mod work;
 mod send_queue;
 mod receive_queue;
 mod read_responder;
+mod event;
 mod pair;
 mod close;
 mod transmit;
 mod receive;
 
-pub use pair::{Event, Failure, Limits, QueuePair};
+pub use event::{Event, Failure, Place};
+pub use pair::{Limits, QueuePair};
 pub use receive::Received;
 pub use work::{
     Completion, Delivered, Host, Kind, Operation, PostError, ReadRefusal, Status, WorkRequest,

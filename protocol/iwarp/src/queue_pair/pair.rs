@@ -1,13 +1,12 @@
 //! The queue pair's state, its queues, and what it reports.
 
+use super::event::Event;
 use super::read_responder::{Asked, ReadResponder};
 use super::receive_queue::ReceiveQueue;
 use super::send_queue::SendQueue;
 use super::work::{Completion, Operation, PostError, WorkRequest};
 use crate::framer::{Framer, Message};
 use crate::startup::{Agreed, Rtr};
-use crate::terminate::Received;
-use rnic_wire::ddp::errors::Cause;
 use std::collections::VecDeque;
 
 /// Sizes of a queue pair.
@@ -34,41 +33,6 @@ impl Default for Limits {
             copy_responses: true,
         }
     }
-}
-
-/// Why the connection has failed.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The peer's stream is wrong, or this end cannot go on with it: the error that the Terminate
-    /// names, if one may be sent.
-    Refused(Cause),
-    /// The peer sent a Terminate.
-    Terminated(Received),
-    /// TCP is lost: MPA's error 1. TCP knows by what (MPA-053).
-    Lost,
-    /// The peer sent something behind its FIN (DDP-029).
-    DataAfterFin,
-    /// This end aborted.
-    Aborted,
-}
-
-/// What happened, and what TCP is to do. Each at most once.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// This end may send; a responder's first FPDU has arrived (START-014).
-    Established,
-    /// The peer has closed its half; sending goes on (DDP-030, MPA-060).
-    HalfClosed,
-    /// The connection has failed (DDP-032). TCP stays, and acknowledges, until the application lets
-    /// go (DDP-035).
-    Failed(Failure),
-    /// Send a FIN behind everything that has been handed over.
-    CloseSend,
-    /// Send a RST.
-    Abort,
-    /// Both halves have ended, nothing waits for an acknowledgement, and the application has let
-    /// go. The last event.
-    Closed,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -85,6 +85,11 @@ impl ReadResponder {
         self.asked.front()
     }
 
+    /// Whether a response may leave next.
+    pub fn is_ready(&self) -> bool {
+        !self.asked.is_empty() && self.has_room()
+    }
+
     /// The response that leaves next, unless it has to wait.
     pub fn next(&self) -> Option<Message> {
         let asked = self.asked.front()?;

@@ -1,6 +1,7 @@
 //! What the device has taken in.
 
-use super::pair::{Failure, QueuePair, Receiving, Sending};
+use super::event::{Failure, Place};
+use super::pair::{QueuePair, Receiving, Sending};
 use super::read_responder::Asked;
 use super::work::{Delivered, Host, Status};
 use crate::framer::Pieces;
@@ -37,6 +38,8 @@ pub enum Received<'a> {
     Refused {
         /// The error.
         cause: Cause,
+        /// Where the FPDU begins, in octets from SeqStart.
+        stream_offset: u64,
         /// The segment, if its header is known.
         segment: Option<Refused>,
     },
@@ -48,15 +51,21 @@ impl QueuePair {
         match self.receiving {
             // One report; what comes then is dropped in silence (DDP-045).
             Receiving::Stopped => return,
+            // The event of an FPDU that was there before the FIN may be seen after it.
+            Receiving::Finished if received == Received::FirstFpdu => return,
             Receiving::Finished => return self.refuse_data_after_fin(),
             Receiving::Open => {}
         }
         match received {
-            Received::Refused { cause, segment } => {
+            Received::Refused {
+                cause,
+                stream_offset,
+                segment,
+            } => {
                 if Self::is_above_mpa(cause) {
                     self.release();
                 }
-                self.refuse(cause, segment.as_ref());
+                self.refuse(cause, Place::Fpdu(stream_offset), segment.as_ref());
                 return;
             }
             Received::FirstFpdu => self.release(),
@@ -72,7 +81,7 @@ impl QueuePair {
                 self.release();
                 if !self.sends.read_done() {
                     // The device sees to that; a response to nothing ends the stream (RDMAP-011).
-                    self.refuse(RDMAP_OPCODE, None);
+                    self.refuse(RDMAP_OPCODE, Place::Here, None);
                 }
             }
             Received::Terminate { payload } => {
@@ -93,14 +102,15 @@ impl QueuePair {
             host.invalidated(stag);
         }
         if !self.receives.deliver(message) {
-            self.refuse(DDP_NO_BUFFER, None);
+            self.refuse(DDP_NO_BUFFER, Place::Send(message.msn), None);
         }
     }
 
     fn asked(&mut self, msn: u32, payload: &[u8], host: &mut impl Host) {
+        let place = Place::ReadRequest(msn);
         let request = ReadRequest::new_checked(payload);
         let Some(request) = request.and_then(|view| ReadRequestRepr::parse(&view)).ok() else {
-            return self.refuse(RDMAP_STREAM_CATASTROPHIC, None);
+            return self.refuse(RDMAP_STREAM_CATASTROPHIC, place, None);
         };
         let mut asked = Asked {
             version: self.version,
@@ -110,7 +120,7 @@ impl QueuePair {
         };
         if self.responder.is_full() {
             // More Reads than IRD: there is no buffer for this one (RDMAP-012).
-            return self.refuse(DDP_NO_BUFFER, asked.refused().as_ref());
+            return self.refuse(DDP_NO_BUFFER, place, asked.refused().as_ref());
         }
         // After our FIN nothing can be answered; the peer learns that from the FIN.
         if self.sending == Sending::Finished {
@@ -120,10 +130,12 @@ impl QueuePair {
         if request.size > 0 {
             match host.read_source(request.source_stag, request.source_to, request.size) {
                 Ok(source) => asked.source = source.part(0, u64::from(request.size)),
-                Err(refusal) => return self.refuse(refusal.cause(), asked.refused().as_ref()),
+                Err(refusal) => {
+                    return self.refuse(refusal.cause(), place, asked.refused().as_ref());
+                }
             }
             if asked.source.octets() != u64::from(request.size) {
-                return self.refuse(RDMAP_STREAM_CATASTROPHIC, None);
+                return self.refuse(RDMAP_STREAM_CATASTROPHIC, place, None);
             }
         }
         self.responder.push(asked);

@@ -5,6 +5,7 @@
 //!        \-> Reading { msn } ------------------- response placed --^
 //!
 //!  stop: Waiting, Reading -> Done, flushed; Leaving -> Cut { end } -- acknowledged --> flushed
+//!  unreadable: Leaving, Sent -> Cut { end } -- acknowledged --> LocalProtection
 //!  lose: everything -> Done, flushed
 //! ```
 //!
@@ -31,6 +32,7 @@ enum State {
     /// Part of it has left, and no more will.
     Cut {
         end: u64,
+        status: Status,
     },
     Done(Status),
 }
@@ -147,7 +149,7 @@ impl SendQueue {
         for entry in self.entries.iter_mut() {
             let (end, status) = match entry.state {
                 State::Sent { end } => (end, Status::Success),
-                State::Cut { end } => (end, Status::Flushed),
+                State::Cut { end, status } => (end, status),
                 State::Reading { .. } | State::Done(_) => continue,
                 State::Leaving { .. } | State::Waiting => return,
             };
@@ -158,10 +160,12 @@ impl SendQueue {
         }
     }
 
-    /// The payload of the request that left last could not be read.
-    pub fn unreadable(&mut self) {
+    /// The payload of the request that left last could not be read; nothing behind `end` of the
+    /// stream has left of it. What has, by reference, may be sent again.
+    pub fn unreadable(&mut self, end: u64) {
         if let Some(entry) = self.entries.get_mut(self.touched) {
-            entry.state = State::Done(Status::LocalProtection);
+            let status = Status::LocalProtection;
+            entry.state = State::Cut { end, status };
         }
     }
 
@@ -191,7 +195,10 @@ impl SendQueue {
         for entry in &mut self.entries {
             entry.state = match entry.state {
                 State::Waiting => State::Done(Status::Flushed),
-                State::Leaving { end } => State::Cut { end },
+                State::Leaving { end } => State::Cut {
+                    end,
+                    status: Status::Flushed,
+                },
                 state => state,
             };
         }
@@ -202,9 +209,10 @@ impl SendQueue {
     pub fn lose(&mut self) {
         self.stop();
         for entry in &mut self.entries {
-            if !matches!(entry.state, State::Done(_)) {
-                entry.state = State::Done(Status::Flushed);
-            }
+            entry.state = match entry.state {
+                State::Done(status) | State::Cut { status, .. } => State::Done(status),
+                _ => State::Done(Status::Flushed),
+            };
         }
     }
 

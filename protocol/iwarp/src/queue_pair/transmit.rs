@@ -1,6 +1,7 @@
 //! What leaves, in which order: the Terminate before all else, the ready-to-receive message before
 //! what is posted, work requests and Read Responses in turns, each message whole (DDP-021).
 
+use super::event::Place;
 use super::pair::{Origin, QueuePair, Sending};
 use super::work::{Host, Operation, WorkRequest};
 use crate::framer::{Message, Piece, Record, Source, Ulpdu, Unreadable};
@@ -16,6 +17,17 @@ const RTR_READ: ReadRequestRepr = ReadRequestRepr {
     source_stag: 0,
     source_to: 0,
 };
+
+/// What leaves next.
+#[derive(Copy, Clone)]
+enum Choice {
+    /// The message that has begun to leave.
+    Current,
+    Terminate,
+    Rtr(Rtr),
+    Work,
+    Response,
+}
 
 /// A queue pair and its host as the source of a framer's ULPDUs.
 struct Outgoing<'a, H: Host> {
@@ -50,43 +62,78 @@ impl QueuePair {
         match self.last_taken {
             Some((Origin::Response, asked)) => {
                 let segment = asked.and_then(|asked| asked.refused());
-                self.refuse(RDMAP_STAG, segment.as_ref());
+                let place = asked.map_or(Place::Here, |asked| Place::ReadRequest(asked.msn));
+                self.refuse(RDMAP_STAG, place, segment.as_ref());
             }
             _ => {
-                self.sends.unreadable();
-                self.refuse(RDMAP_CATASTROPHIC, None);
+                self.sends.unreadable(self.framer.stream_offset());
+                self.refuse(RDMAP_CATASTROPHIC, Place::Here, None);
             }
         }
     }
 
-    /// What leaves next, as it is before its first part has left.
-    fn next_message(&self) -> Option<(Message, Origin)> {
+    fn choose(&self) -> Option<Choice> {
         if self.unreadable {
             return None;
         }
-        if let Sending::Terminate(message) = self.sending {
-            return Some((message, Origin::Terminate));
+        if let Some((_, origin)) = &self.current {
+            let waits = *origin == Origin::Response && !self.responder.has_room();
+            return (!waits).then_some(Choice::Current);
         }
-        if let Some((message, origin)) = self.current {
-            let waits = origin == Origin::Response && !self.responder.has_room();
-            return (!waits).then_some((message, origin));
-        }
-        if self.held || self.sending == Sending::Finished {
-            return None;
+        match &self.sending {
+            Sending::Terminate(_) => return Some(Choice::Terminate),
+            Sending::Finished => return None,
+            Sending::Open | Sending::Closing if self.held => return None,
+            Sending::Open | Sending::Closing => {}
         }
         if let Some(rtr) = self.rtr {
-            return Some((self.rtr_message(rtr), Origin::Rtr(rtr)));
+            return Some(Choice::Rtr(rtr));
         }
-        let work = self
-            .sends
-            .next()
-            .map(|work| (self.message(work), Origin::Work));
-        let response = self.responder.next();
-        let response = response.map(|message| (message, Origin::Response));
+        let work = self.sends.next().is_some().then_some(Choice::Work);
+        let response = self.responder.is_ready().then_some(Choice::Response);
         match self.responded_last {
             true => work.or(response),
             false => response.or(work),
         }
+    }
+
+    /// A message of which no part has left.
+    fn begin(&self, choice: Choice) -> Option<(Message, Origin)> {
+        match choice {
+            // It has begun already.
+            Choice::Current => self.current,
+            Choice::Terminate => match self.sending {
+                Sending::Terminate(message) => Some((message, Origin::Terminate)),
+                _ => None,
+            },
+            Choice::Rtr(rtr) => Some((self.rtr_message(rtr), Origin::Rtr(rtr))),
+            Choice::Work => {
+                let work = self.sends.next()?;
+                Some((self.message(work), Origin::Work))
+            }
+            Choice::Response => {
+                let message = self.responder.next()?;
+                Some((message, Origin::Response))
+            }
+        }
+    }
+
+    /// The next ULPDU, where it comes from, and whether it is the last of its message.
+    fn next_ulpdu(&mut self, mulpdu: usize) -> Option<(Ulpdu, Origin, bool)> {
+        let choice = self.choose()?;
+        if let Choice::Rtr(Rtr::Fpdu) = choice {
+            return Some((Ulpdu::empty(), Origin::Rtr(Rtr::Fpdu), true));
+        }
+        if self.current.is_none() {
+            self.current = self.begin(choice);
+        }
+        let (message, origin) = self.current.as_mut()?;
+        let (ulpdu, origin) = (message.next(mulpdu)?, *origin);
+        let last = message.is_done();
+        if last {
+            self.current = None;
+        }
+        Some((ulpdu, origin, last))
     }
 
     fn rtr_message(&self, rtr: Rtr) -> Message {
@@ -178,20 +225,19 @@ impl QueuePair {
 
 impl<H: Host> Source for Outgoing<'_, H> {
     fn peek(&self, mulpdu: usize) -> Option<usize> {
-        match self.pair.next_message()? {
-            (_, Origin::Rtr(Rtr::Fpdu)) => Some(0),
-            (message, _) => message.next_octets(mulpdu),
+        match self.pair.choose()? {
+            Choice::Current => self.pair.current.as_ref()?.0.next_octets(mulpdu),
+            Choice::Rtr(Rtr::Fpdu) => Some(0),
+            choice => self.pair.begin(choice)?.0.next_octets(mulpdu),
         }
     }
 
     fn take(&mut self, mulpdu: usize, end: u64) -> Option<Ulpdu> {
-        let (mut message, origin) = self.pair.next_message()?;
-        let (ulpdu, last) = match origin {
-            Origin::Rtr(Rtr::Fpdu) => (Ulpdu::empty(), true),
-            _ => (message.next(mulpdu)?, message.is_done()),
+        let (ulpdu, origin, last) = self.pair.next_ulpdu(mulpdu)?;
+        let asked = match origin {
+            Origin::Response => self.pair.responder.first().copied(),
+            _ => None,
         };
-        self.pair.current = (!last).then_some((message, origin));
-        let asked = self.pair.responder.first().copied();
         self.pair.last_taken = Some((origin, asked));
         self.pair.left(self.host, origin, &ulpdu, end, last);
         Some(ulpdu)

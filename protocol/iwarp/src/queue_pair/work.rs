@@ -151,7 +151,7 @@ impl ReadRefusal {
 /// What a queue pair needs of the device and of the application's memory. Everything is called
 /// while octets are being made or a completion is being taken in, and returns at once.
 pub trait Host {
-    /// Copy a piece of a payload, or of the source of a Read.
+    /// Copy a piece of a payload, or of the source of a Read; `into` has its length.
     ///
     /// # Errors
     /// [`Unreadable`]: the connection ends.

@@ -18,6 +18,14 @@ use rnic_wire::mpa::startup::{
 /// Octets of the key.
 const KEY_OCTETS: usize = KEY_REQUEST.len();
 
+/// What is judged when a frame has so many octets.
+type Stage = (usize, fn(&FrameReader) -> Result<(), StartupError>);
+
+const STAGES: [Stage; 2] = [
+    (KEY_OCTETS, FrameReader::judge_key),
+    (HEADER_OCTETS, FrameReader::judge_lengths),
+];
+
 /// Octets of a frame as they arrive.
 #[derive(Clone, Debug)]
 pub(super) struct FrameReader {
@@ -26,6 +34,8 @@ pub(super) struct FrameReader {
     revisions: (u8, u8),
     private_data_octets_max: usize,
     octets: Vec<u8>,
+    /// Stages that are judged.
+    judged: usize,
 }
 
 impl FrameReader {
@@ -36,6 +46,7 @@ impl FrameReader {
             revisions,
             private_data_octets_max,
             octets: Vec::new(),
+            judged: 0,
         }
     }
 
@@ -59,17 +70,13 @@ impl FrameReader {
     /// Take octets of the stream up to the end of the frame: how many were taken.
     pub fn feed(&mut self, octets: &[u8]) -> Result<usize, StartupError> {
         let mut rest = octets;
-        for (stage, judge) in [
-            (KEY_OCTETS, Self::judge_key as fn(&Self) -> _),
-            (HEADER_OCTETS, Self::judge_lengths),
-        ] {
+        for (stage, judge) in STAGES.into_iter().skip(self.judged) {
+            rest = self.take(rest, stage);
             if self.octets.len() < stage {
-                rest = self.take(rest, stage);
-                if self.octets.len() < stage {
-                    return Ok(octets.len());
-                }
-                judge(self)?;
+                return Ok(octets.len());
             }
+            judge(self)?;
+            self.judged += 1;
         }
         rest = self.take(rest, self.needed_octets());
         Ok(octets.len() - rest.len())

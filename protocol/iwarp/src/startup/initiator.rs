@@ -46,7 +46,8 @@ pub enum InitiatorOutput {
     Failed {
         /// Why.
         error: StartupError,
-        /// The revision that another attempt on a new TCP connection may use (MPA2-003).
+        /// The revision that another attempt on a new TCP connection may use (MPA2-003), with
+        /// [`Settings::in_revision`].
         fallback: Option<u8>,
     },
 }
@@ -114,17 +115,15 @@ impl Initiator {
     pub fn feed(&mut self, octets: &[u8]) -> usize {
         match self.state {
             State::Over => 0,
-            // A responder sends nothing before our first FPDU (START-042).
-            State::Agreed if octets.is_empty() => 0,
             State::Agreed => {
-                let octet = self.reply.found_octets();
-                self.fail(StartupError::Early { octet });
+                self.refuse_behind(octets);
                 0
             }
             State::Waiting => match self.reply.feed(octets) {
                 Ok(taken) => {
                     self.conclude();
-                    taken + self.feed_behind(&octets[taken..])
+                    self.refuse_behind(&octets[taken..]);
+                    taken
                 }
                 Err(error) => {
                     self.fail(error);
@@ -134,10 +133,11 @@ impl Initiator {
         }
     }
 
-    fn feed_behind(&mut self, octets: &[u8]) -> usize {
-        match self.state {
-            State::Agreed => self.feed(octets),
-            State::Waiting | State::Over => 0,
+    /// A responder sends nothing before our first FPDU (START-042).
+    fn refuse_behind(&mut self, octets: &[u8]) {
+        if self.state == State::Agreed && !octets.is_empty() {
+            let octet = self.reply.found_octets();
+            self.fail(StartupError::Early { octet });
         }
     }
 

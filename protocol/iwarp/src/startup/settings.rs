@@ -162,6 +162,16 @@ pub enum SettingsError {
 }
 
 impl Settings {
+    /// These settings for another attempt in `revision`, such as a fallback (MPA2-003). Below 2
+    /// there is no peer-to-peer model.
+    pub fn in_revision(self, revision: u8) -> Self {
+        Self {
+            revision,
+            peer_to_peer: self.peer_to_peer && revision >= 2,
+            ..self
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         let (revision, revision_min) = (self.revision, self.revision_min);
         if revision > REVISION_MAX || revision_min > revision {

@@ -46,9 +46,9 @@ fn the_examples_of_the_text_are_cut_as_printed() {
     assert_eq!(found, [(16384, 1486), (17870, 562)]);
 }
 
-/// DDP-005, DDP-006, DDP-007, DDP-010, DDP-011, DDP-012, DDP-017, DDP-018, MPA-029: sizes about the
-/// borders of segments: the parts make the whole, L is on the last one alone, the rest of the
-/// header is the same in all.
+/// DDP-005, DDP-006, DDP-007, DDP-008, DDP-010, DDP-011, DDP-012, DDP-017, DDP-018, MPA-029: sizes
+/// about the borders of segments: the parts make the whole, L is on the last one alone, the rest
+/// of the header is the same in all.
 #[test]
 fn the_parts_make_the_message() {
     for mulpdu in [128usize, 129, 1442, 1454, 64_768] {
@@ -123,6 +123,14 @@ fn limits_hold_for_every_caller() {
     let mut terminate = Message::terminate(1, &[1; 100]);
     let ulpdu = terminate.next(0).expect("one segment");
     assert_eq!((ulpdu.octets(), terminate.is_done()), (18 + 52, true));
+    // With ULPDU_Length it is the longest head.
+    assert_eq!(HEAD_OCTETS_MAX, 2 + ulpdu.head.as_slice().len());
+    let mut odd = Message::write(1, 1, 0, payload(3));
+    let fpdu = Fpdu::new(&odd.next(128).expect("one segment"), 0, true);
+    assert_eq!(fpdu.trailer.as_slice().len(), 1 + 4);
+    let mut odd = Message::write(1, 1, 0, payload(1));
+    let fpdu = Fpdu::new(&odd.next(128).expect("one segment"), 0, true);
+    assert_eq!(fpdu.trailer.as_slice().len(), TRAILER_OCTETS_MAX);
 }
 
 /// RDMAP-002, RDMAP-003, RDMAP-006: every opcode, its buffer model and queue; octets 1 to 4 of
@@ -146,6 +154,7 @@ fn every_opcode_has_its_header() {
             assert_eq!(found.control.ddp_version, version);
             assert_eq!(found.control.rdmap_version, version);
         }
+        assert_eq!(Message::write(version, 1, 2, payload(9)).octets(), 9);
         let write = all(Message::write(version, 1, 2, payload(1)), 128);
         assert_eq!(tagged(&write[0]).control.opcode, Opcode::RdmaWrite);
         let response = Message::read_response(version, 1, 2, payload(1), true);
@@ -204,9 +213,20 @@ fn parts_of_pieces_are_exact() {
             let (start, end) = (from.min(11) as usize, (from + count).min(11) as usize);
             assert_eq!(contents(&part), octets[start.min(end)..end]);
             assert_eq!(part.octets() as usize, end - start.min(end));
+            assert!(part.as_slice().iter().all(|piece| piece.octets > 0));
         }
     }
     let five = [piece(1, 1); 5];
     assert_eq!(Pieces::new(&five), Err(TooManyPieces(5)));
     assert!(Pieces::new(&five[..4]).is_ok());
+}
+
+/// Octets by value are those that fit, and are shown as a capture shows them.
+#[test]
+fn octets_by_value_are_shown_in_hexadecimal() {
+    let octets = Octets::<4>::of(&[&[0x01, 0xab], &[0xff], &[2, 3, 4]]);
+    assert_eq!(octets.as_slice(), [0x01, 0xab, 0xff, 0x02]);
+    assert_eq!(format!("{octets:?}"), "01abff02");
+    assert_eq!(format!("{:?}", Octets::<4>::of(&[])), "");
+    assert_ne!(Octets::<4>::of(&[&[0]]), Octets::<4>::of(&[]));
 }

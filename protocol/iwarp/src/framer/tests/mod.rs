@@ -86,6 +86,7 @@ impl Source for Waiting {
     }
 
     fn read(&mut self, piece: &Piece, into: &mut [u8]) -> Result<(), Unreadable> {
+        assert_eq!(piece.octets as usize, into.len());
         if self.unreadable == Some(piece.region) {
             return Err(Unreadable);
         }

@@ -1,7 +1,7 @@
 //! Graceful, half-closed, failed and abortive ends.
 use super::*;
 use rnic_wire::ddp::errors::{
-    DDP_TABLE, MPA_CRC, MPA_RTR, MPA_TABLE, RDMAP_BOUNDS, RDMAP_OPCODE, RDMAP_TABLE,
+    DDP_TABLE, MPA_CRC, MPA_TABLE, RDMAP_BOUNDS, RDMAP_OPCODE, RDMAP_TABLE,
 };
 
 const TERMINATE: Option<Opcode> = Some(Opcode::Terminate);
@@ -91,7 +91,12 @@ fn every_error_ends_the_stream_with_one_terminate() {
         }
         for _ in 0..3 {
             let segment = Some(segment);
-            pair.on_received(Received::Refused { cause, segment }, &mut host);
+            let refused = Received::Refused {
+                cause,
+                stream_offset: 77,
+                segment,
+            };
+            pair.on_received(refused, &mut host);
             pair.on_received(message(2), &mut host);
             pair.terminate(RDMAP_OPCODE);
         }
@@ -103,7 +108,8 @@ fn every_error_ends_the_stream_with_one_terminate() {
         assert_eq!((header.qn, header.msn, header.mo), (2, 1, 0));
         assert_eq!(payload[0], cause.layer << 4 | cause.error_type);
         assert_eq!(payload[1], cause.code);
-        let failed = Event::Failed(Failure::Refused(cause));
+        let place = Place::Fpdu(77);
+        let failed = Event::Failed(Failure::Refused { cause, place });
         let want = [Event::Established, failed, Event::CloseSend];
         assert_eq!(events(&mut pair), want, "{name}");
         // The first Send has left, and its octets may be sent again: it completes when they cannot.
@@ -133,19 +139,40 @@ fn terminate_segment() -> crate::terminate::Refused {
     crate::terminate::Refused::new(100, &header).expect("14 octets")
 }
 
-/// MPA2-004, MPA2-005, MPA2-009: what a Reply names and was not offered ends in a Terminate, the
-/// only FPDU.
+/// MPA2-004, MPA2-005, MPA2-009: a Reply that names what was not offered ends in a Terminate, the
+/// only FPDU: an ORD above the offered IRD, and a kind of RTR, or none.
 #[test]
 fn a_reply_that_cannot_be_met_gets_a_terminate() {
-    let agreed = with_rtr(Rtr::Write, true);
-    let mut pair = QueuePair::new(&agreed, 1460, Limits::default());
-    let mut reader = Reader::new(&agreed);
-    pair.terminate(MPA_RTR);
-    let segments = sent(&mut pair, &mut TestHost::default(), &mut reader);
-    let [Segment::Untagged(_, payload)] = &segments[..] else {
-        panic!("{segments:?}");
+    use crate::startup::{Initiator, InitiatorOutput, RtrKinds, Settings};
+    let settings = Settings {
+        ird: 4,
+        peer_to_peer: true,
+        rtr: RtrKinds::only(Rtr::Write),
+        ..Settings::default()
     };
-    assert_eq!(payload[..], [0x20, 0x07, 0, 0]);
+    for (data, code) in [
+        ([0x80, 4, 0x80, 5], 0x06),
+        ([0x80, 4, 0x40, 4], 0x07),
+        ([0x80, 4, 0x00, 4], 0x07),
+        ([0x00, 4, 0x80, 4], 0x07),
+    ] {
+        let mut initiator = Initiator::new(settings, b"", 0).expect("settings");
+        initiator.poll(0);
+        let mut reply = b"MPA ID Rep Frame\x50\x02\x00\x04".to_vec();
+        reply.extend(data);
+        initiator.feed(&reply);
+        let Some(InitiatorOutput::Terminate { agreed, cause }) = initiator.poll(0) else {
+            panic!("{data:x?}");
+        };
+        let mut pair = QueuePair::new(&agreed, 1460, Limits::default());
+        let mut reader = Reader::new(&agreed);
+        pair.terminate(cause);
+        let segments = sent(&mut pair, &mut TestHost::default(), &mut reader);
+        let [Segment::Untagged(_, payload)] = &segments[..] else {
+            panic!("{segments:?}");
+        };
+        assert_eq!(payload[..], [0x20, code, 0, 0]);
+    }
 }
 
 /// RDMAP-020: a received Terminate is reported with its fields; nothing is sent, not even one of
@@ -218,13 +245,13 @@ fn data_behind_a_fin_aborts() {
     let mut host = TestHost::default();
     pair.post_send(send(1, Pieces::NONE)).expect("room");
     pair.on_fin();
+    // What is no octet behind the FIN: an event of an FPDU before it.
+    pair.on_received(Received::FirstFpdu, &mut host);
+    assert_eq!(events(&mut pair), [Event::Established, Event::HalfClosed]);
     pair.on_received(message(1), &mut host);
     pair.on_received(message(2), &mut host);
     let failed = Event::Failed(Failure::DataAfterFin);
-    assert_eq!(
-        events(&mut pair)[1..],
-        [Event::HalfClosed, failed, Event::Abort]
-    );
+    assert_eq!(events(&mut pair), [failed, Event::Abort]);
     assert_eq!(completions(&mut pair), [(1, Status::Flushed)]);
 }
 
@@ -284,4 +311,53 @@ fn a_terminate_comes_between_two_segments() {
     assert_eq!(completions(&mut pair), []);
     pair.on_acknowledged(record.end());
     assert_eq!(completions(&mut pair), [(1, Status::Flushed)]);
+}
+
+/// Failures say what the peer did, and where in its stream.
+#[test]
+fn failures_name_the_peers_deed_and_its_octet() {
+    let cause = RDMAP_BOUNDS;
+    let refused = |place| Failure::Refused { cause, place }.to_string();
+    let name = "RDMAP (0x1, 0x01): base or bounds";
+    for (place, want) in [
+        (
+            Place::Fpdu(512),
+            "the peer's FPDU at octet 512 of its stream",
+        ),
+        (Place::ReadRequest(7), "the peer's Read Request 7"),
+        (Place::Send(8), "the peer's Send 8"),
+        (Place::Here, "this end"),
+    ] {
+        assert_eq!(refused(place), format!("{want}: {name}"));
+    }
+    let terminated = |payload: &[u8]| {
+        let received = crate::terminate::Received::new(payload);
+        Failure::Terminated(received).to_string()
+    };
+    let header = [0x41, 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0];
+    let segment = crate::terminate::Refused::new(46, &header).expect("18 octets");
+    let read = crate::terminate::payload(cause, Some(&segment));
+    for (payload, want) in [
+        (
+            read.as_slice(),
+            format!("the peer refused our Read Request 2: {name}"),
+        ),
+        (
+            &read.as_slice()[..4],
+            format!("the peer sent a Terminate: {name}"),
+        ),
+        (
+            &[1, 2, 3],
+            "the peer sent a Terminate of 3 octets, too few to name an error".to_owned(),
+        ),
+    ] {
+        assert_eq!(terminated(payload), want);
+    }
+    let others = [Failure::Lost, Failure::DataAfterFin, Failure::Aborted];
+    let want = [
+        "TCP is lost",
+        "the peer sent octets behind its FIN",
+        "this end aborted",
+    ];
+    assert!(others.iter().map(Failure::to_string).eq(want));
 }

@@ -114,15 +114,18 @@ fn the_buffers_are_the_ird() {
     assert_eq!(host.calls, []);
     let mut late = pair.clone();
     ask(&mut late, &mut host.clone(), 3, 10);
-    let want = Event::Failed(Failure::Refused(DDP_NO_BUFFER));
-    assert_eq!(events(&mut late)[1], want);
+    let refused = |msn| {
+        let (cause, place) = (DDP_NO_BUFFER, Place::ReadRequest(msn));
+        Event::Failed(Failure::Refused { cause, place })
+    };
+    assert_eq!(events(&mut late)[1], refused(3));
     pair.transmit(&mut host, &mut out)
         .expect("its last segment");
     assert_eq!(host.calls, [Call::Repost]);
     ask(&mut pair, &mut host, 3, 10);
     assert_eq!(events(&mut pair), [Event::Established]);
     ask(&mut pair, &mut host, 4, 10);
-    assert_eq!(events(&mut pair), [want]);
+    assert_eq!(events(&mut pair), [refused(4)]);
     let record = pair.transmit(&mut host, &mut out).expect("a Terminate");
     let Record::Scatter(fpdu) = record else {
         panic!("{record:?}");
@@ -185,7 +188,8 @@ fn a_source_that_is_revoked_ends_the_stream() {
         };
         assert_eq!(payload[..3], [0x01, 0x00, 0xe0]);
         assert_eq!(payload[19], 9, "the MSN of the Request");
-        let want = Event::Failed(Failure::Refused(RDMAP_STAG));
+        let (cause, place) = (RDMAP_STAG, Place::ReadRequest(9));
+        let want = Event::Failed(Failure::Refused { cause, place });
         assert_eq!(events(&mut pair)[1..], [want, Event::CloseSend]);
     }
 }
@@ -204,19 +208,26 @@ fn snapshots_are_bounded() {
         let mut host = TestHost::with(1, vec![5; 20_000]);
         ask(&mut pair, &mut host, 1, 15_000);
         let mut out = Vec::new();
-        let (mut records, mut octets) = (0, 0);
+        let mut ends = Vec::new();
         while let Some(record) = pair.transmit(&mut host, &mut out) {
             assert_eq!(matches!(record, Record::Copied { .. }), copy_responses);
-            records += 1;
-            octets = record.end();
+            ends.push(record.end());
         }
-        if copy_responses {
-            assert_eq!(records, 4, "5000 octets and one FPDU at most");
-            pair.on_acknowledged(octets - 1);
-            assert!(pair.transmit(&mut host, &mut out).is_some());
-        } else {
-            assert_eq!(records, 11);
+        if !copy_responses {
+            assert_eq!(ends.len(), 11);
+            continue;
         }
+        assert_eq!(ends.len(), 4, "5000 octets and one FPDU at most");
+        // One more for each that is acknowledged wholly, to the end.
+        for acknowledged in 0..7 {
+            pair.on_acknowledged(ends[acknowledged] - 1);
+            assert!(pair.transmit(&mut host, &mut out).is_none());
+            pair.on_acknowledged(ends[acknowledged]);
+            let record = pair.transmit(&mut host, &mut out).expect("room");
+            ends.push(record.end());
+            assert!(pair.transmit(&mut host, &mut out).is_none());
+        }
+        assert_eq!(ends.len(), 11);
     }
 }
 
@@ -247,7 +258,7 @@ fn what_the_device_should_not_report_does_no_harm() {
     one.on_received(Received::ReadResponse, &mut host);
     assert!(matches!(
         events(&mut one)[1],
-        Event::Failed(Failure::Refused(_))
+        Event::Failed(Failure::Refused { .. })
     ));
     for octets in 0..28 {
         let mut one = pair(true);
@@ -255,11 +266,12 @@ fn what_the_device_should_not_report_does_no_harm() {
         one.on_received(Received::ReadRequest { msn: 1, payload }, &mut host);
         assert!(matches!(
             events(&mut one)[1],
-            Event::Failed(Failure::Refused(_))
+            Event::Failed(Failure::Refused { .. })
         ));
     }
     let mut one = pair(true);
     one.on_received(message(1), &mut host);
-    let want = Event::Failed(Failure::Refused(DDP_NO_BUFFER));
+    let (cause, place) = (DDP_NO_BUFFER, Place::Send(1));
+    let want = Event::Failed(Failure::Refused { cause, place });
     assert_eq!(events(&mut one)[1], want);
 }

@@ -110,6 +110,7 @@ fn a_responder_holds_everything_until_the_first_fpdu() {
     let payload = request.octets();
     let refused = |cause| Received::Refused {
         cause,
+        stream_offset: 0,
         segment: None,
     };
     use rnic_wire::ddp::errors::{DDP_STAG, MPA_CRC, MPA_MARKER};
@@ -271,4 +272,58 @@ fn an_unreadable_payload_ends_the_stream() {
         (3, Status::Flushed),
     ];
     assert_eq!(completions(&mut pair), want);
+}
+
+/// The same behind segments that have left in place: TCP may send those again, so that the request
+/// completes when they are acknowledged, or lost, and not before.
+#[test]
+fn an_unreadable_payload_waits_for_what_has_left_of_it() {
+    for is_lost in [false, true] {
+        let mut pair = pair(true);
+        let mut host = TestHost::with(1, vec![1; 4000]);
+        host.unreadable.insert(2);
+        let mut out = Vec::new();
+        let both = [piece(1, 2880).as_slice()[0], piece(2, 9).as_slice()[0]];
+        let both = Pieces::new(&both).expect("two");
+        pair.post_send(write(1, both)).expect("room");
+        pair.post_send(write(2, piece(1, 9))).expect("room");
+        let mut end = 0;
+        for _ in 0..2 {
+            let record = pair.transmit(&mut host, &mut out).expect("in place");
+            assert!(matches!(record, Record::Scatter(_)));
+            end = record.end();
+        }
+        // The third segment would share its own with the second Write: it is copied.
+        let record = pair.transmit(&mut host, &mut out).expect("a Terminate");
+        assert_eq!(record.end(), end + 28);
+        assert_eq!(completions(&mut pair), []);
+        pair.on_acknowledged(end - 1);
+        assert_eq!(completions(&mut pair), []);
+        match is_lost {
+            true => pair.on_lost(),
+            false => pair.on_acknowledged(end),
+        }
+        let want = [(1, Status::LocalProtection), (2, Status::Flushed)];
+        assert_eq!(completions(&mut pair), want);
+    }
+}
+
+/// MPA-036: an EMSS that changes in the middle of a message cuts what is left of it.
+#[test]
+fn a_message_follows_the_emss() {
+    let mut pair = pair(true);
+    let mut host = TestHost::with(1, vec![1; 4000]);
+    let mut out = Vec::new();
+    pair.post_send(write(1, piece(1, 2500))).expect("room");
+    let mut ends = vec![0];
+    for emss_octets in [1460, 536, 536] {
+        pair.set_emss(emss_octets);
+        let record = pair.transmit(&mut host, &mut out).expect("a part");
+        ends.push(record.end());
+    }
+    // 20 octets of header and FPDU in each.
+    assert_eq!(ends, [0, 1460, 1996, 2532]);
+    pair.set_emss(1460);
+    let record = pair.transmit(&mut host, &mut out).expect("the rest");
+    assert_eq!(record.end(), 2500 + 4 * 20);
 }

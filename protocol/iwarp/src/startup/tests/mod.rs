@@ -1,9 +1,12 @@
 //! Start-up: each end alone against octets written here, all pairs of ends, and malformed frames.
 
+mod enhanced;
+mod every_state;
 mod frames;
 mod initiator;
 mod pairs;
 mod responder;
+mod standard;
 
 use super::*;
 

@@ -165,6 +165,46 @@ fn compare(one: &Settings, other: &Settings, one_side: &Agreed, other_side: &Agr
     }
 }
 
+/// MPA2-003: a responder that knows only an older revision answers in it, or closes, and then the
+/// initiator finds it in another attempt, as far down as its settings allow.
+#[test]
+fn an_initiator_finds_a_responder_of_an_older_revision() {
+    for answer_newer in [false, true] {
+        for (theirs, lowest) in [(2, 1), (1, 1), (0, 0), (0, 1)] {
+            let other = Settings {
+                revision: theirs,
+                revision_min: theirs,
+                answer_newer,
+                ..Settings::default()
+            };
+            let mut one = Settings {
+                revision_min: lowest,
+                peer_to_peer: true,
+                ..Settings::default()
+            };
+            let mut attempts = 1;
+            let agreed = loop {
+                match talk(one, other) {
+                    (End::Agreed(agreed), _) => break Some(agreed),
+                    (End::Failed(StartupError::Closed), _) if one.revision > lowest => {
+                        one = one.in_revision(one.revision - 1);
+                        attempts += 1;
+                    }
+                    (End::Failed(_), _) => break None,
+                    other => panic!("{other:?}"),
+                }
+            };
+            assert_eq!(agreed.is_some(), theirs >= lowest);
+            let rtr = agreed.and_then(|agreed| {
+                assert_eq!(agreed.revision, theirs);
+                assert_eq!(attempts, if answer_newer { 1 } else { 3 - theirs });
+                agreed.rtr
+            });
+            assert_eq!(rtr.is_some(), theirs == 2);
+        }
+    }
+}
+
 /// MPA2-004: the example of the rule.
 #[test]
 fn an_initiator_of_ird_4_and_ord_8_meets_a_responder_of_ird_2() {
