@@ -2,6 +2,7 @@
 use crate::error::Lost;
 use crate::segment::Outgoing;
 use crate::sender::SenderCounts;
+use std::hash::{Hash, Hasher};
 
 /// What a connection has for its caller.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ pub struct Statistics {
 }
 
 /// Counters of what arrived.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct ReceivedCounts {
     /// Segments.
     pub segments: u64,
@@ -120,4 +121,10 @@ pub struct ReceivedCounts {
     pub challenges: u64,
     /// Those that were left out, beyond the limit.
     pub challenges_left_out: u64,
+}
+
+/// Nothing: what a connection does does not depend on them, so that two which differ in them alone
+/// count as equal where states are explored.
+impl Hash for ReceivedCounts {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
