@@ -28,7 +28,7 @@ use crate::scoreboard::Scoreboard;
 use crate::seq::SeqNumber;
 use crate::settings::{Settings, TimeOut, EMSS_OCTETS_MIN};
 use std::collections::VecDeque;
-use types::{Fin, Limit, Pending, Recovery, Window, RECORD_OCTETS_MAX};
+use types::{Fin, Limit, Pending, Recovery, Undo, Window, RECORD_OCTETS_MAX};
 
 /// The sending half.
 #[derive(Clone, Debug, Hash)]
@@ -44,6 +44,7 @@ pub struct Sender {
     rto: RtoEstimator,
     congestion: Congestion,
     recovery: Recovery,
+    undo: Option<Undo>,
     /// SND.NXT at the last loss: what RFC 6582 calls recover, plus one.
     recover: SeqNumber,
     /// When the congestion window was last reduced, but by the timer.
@@ -102,6 +103,7 @@ impl Sender {
             rto,
             congestion: Congestion::new(algorithm, emss_octets, agreed.syn_was_lost),
             recovery: Recovery::None,
+            undo: None,
             recover: agreed.first - 1,
             reduced_us: now_us,
             sack: agreed.sack,

@@ -1,4 +1,5 @@
 //! Words of the sender: records, what it emits, the peer's window, where recovery is, counters.
+use crate::congestion::Congestion;
 use crate::segment::Piece;
 use crate::seq::SeqNumber;
 use std::hash::{Hash, Hasher};
@@ -69,6 +70,15 @@ pub(super) enum Recovery {
     TimeOut { point: SeqNumber },
 }
 
+/// What fast recovery has changed, in case it was for nothing.
+#[derive(Clone, Debug, Hash)]
+pub(super) struct Undo {
+    /// The congestion control before.
+    pub(super) congestion: Congestion,
+    /// Segments that were sent again and have not been found sent in vain.
+    pub(super) sent_again: u32,
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fin {
     No,
@@ -101,6 +111,8 @@ pub struct SenderCounts {
     pub fast_recoveries: u64,
     /// Retransmissions that were found lost without the timer.
     pub lost_retransmissions: u64,
+    /// Fast recoveries that were taken back: the path had reordered, not lost.
+    pub undone_recoveries: u64,
     /// Expiries of the retransmission timer.
     pub time_outs: u64,
     /// Probes of a window that was closed.
