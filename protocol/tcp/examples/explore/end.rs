@@ -66,8 +66,6 @@ pub struct End {
     sent_fins: u32,
     ack: Option<SeqNumber>,
     edge: Option<SeqNumber>,
-    /// The furthest right edge of the peer that has arrived.
-    peer_edge: Option<SeqNumber>,
 }
 
 fn octet(side: usize, at: u32) -> u8 {
@@ -90,7 +88,6 @@ impl End {
             sent_fins: 0,
             ack: None,
             edge: None,
-            peer_edge: None,
         }
     }
 
@@ -100,10 +97,6 @@ impl End {
             head: wire.head,
             payload: &wire.payload,
         };
-        if wire.head.flags.ack && !wire.head.flags.rst {
-            let edge = wire.head.ack + u32::from(wire.head.window);
-            self.peer_edge = Some(self.peer_edge.map_or(edge, |before| before.later(edge)));
-        }
         match &mut self.tcp {
             Some(tcp) => tcp.on_segment(&segment, now_us),
             None => {
@@ -212,7 +205,7 @@ impl End {
                 return Err(format!("{octets} octets at {begin}: other bounds"));
             }
             if !again {
-                self.verify_room(head.seq + octets)?;
+                self.verify_room()?;
             }
             self.sent_octets = self.sent_octets.max(begin + octets);
             if broken == Some(Break::AckedEarly) && piece.id == 2 {
@@ -235,21 +228,21 @@ impl End {
         Ok(())
     }
 
-    /// Octets up to `end` leave for the first time: within the congestion window, but for a segment
-    /// alone, and within the peer's window.
-    fn verify_room(&self, end: SeqNumber) -> Result<(), Finding> {
+    /// What leaves for the first time is within the peer's window, and within the congestion window
+    /// but for a segment alone.
+    fn verify_room(&self) -> Result<(), Finding> {
         let statistics = self.tcp.as_ref().map(Connection::statistics);
         let fits = statistics.is_some_and(|statistics| {
             let flying = statistics.flying_octets;
-            flying <= statistics.congestion_octets || flying == u64::from(RECORD_OCTETS)
+            let alone = flying == u64::from(RECORD_OCTETS);
+            flying <= u64::from(statistics.peer_window_octets)
+                && (flying <= statistics.congestion_octets || alone)
         });
-        if !fits {
-            return Err(format!("beyond the congestion window: {statistics:?}"));
+        if fits {
+            Ok(())
+        } else {
+            Err(format!("beyond a window: {statistics:?}"))
         }
-        if self.peer_edge.is_none_or(|edge| end.is_after(edge)) {
-            return Err(format!("{end} is beyond the peer's window"));
-        }
-        Ok(())
     }
 
     /// Records that are reported as acknowledged have been read by `peer`.

@@ -13,6 +13,16 @@ pub struct Bounds {
     pub losses: u8,
     pub duplications: u8,
     pub early_timers: u8,
+    pub order: Order,
+}
+
+/// In which order segments arrive.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// In any.
+    Any,
+    /// As they were sent, each way, but for so many that overtake others.
+    Sent { overtakings: u8 },
 }
 
 /// What stops a search before it is whole.
@@ -59,7 +69,8 @@ struct Node {
     ends: [EndId; 2],
     now: TimeId,
     left: Left,
-    /// In the order of their numbers.
+    order: Order,
+    /// As they were sent; in the order of their numbers if they arrive in any.
     flight: Vec<WireId>,
 }
 
@@ -84,13 +95,19 @@ impl Node {
                 .fold(1, |packed, &wire| packed << 16 | u64::from(wire));
             mix(packed);
         }
-        mix(2);
+        mix(match self.order {
+            Order::Any => 2,
+            Order::Sent { overtakings } => 3 + u64::from(overtakings),
+        });
         [hash.0 as u32, (hash.0 >> 32) as u32, hash.1 as u32]
     }
 
     fn send(&mut self, wires: &[WireId]) {
         for &wire in wires {
-            let at = self.flight.partition_point(|&other| other <= wire);
+            let at = match self.order {
+                Order::Any => self.flight.partition_point(|&other| other <= wire),
+                Order::Sent { .. } => self.flight.len(),
+            };
             self.flight.insert(at, wire);
         }
     }
@@ -151,6 +168,7 @@ impl Search {
             ends: [client.end, server.end],
             now: 0,
             left: [bounds.losses, bounds.duplications, bounds.early_timers],
+            order: bounds.order,
             flight,
         };
         Ok(Self {
@@ -191,7 +209,7 @@ impl Search {
         let [client, server] = node.ends.map(|end| self.space.end(end));
         client.verify_acked(server)?;
         server.verify_acked(client)?;
-        let [losses, duplications, early_timers] = node.left;
+        let early_timers = node.left[2];
         let is_early = !node.flight.is_empty();
         match self.space.deadline(node.ends) {
             Some(now) if !is_early || early_timers > 0 => {
@@ -211,29 +229,49 @@ impl Search {
             }
             _ => {}
         }
-        for (index, &wire) in node.flight.iter().enumerate() {
-            if index > 0 && node.flight[index - 1] == wire {
-                continue;
+        for index in 0..node.flight.len() {
+            if let Some(node) = self.choose(node, index) {
+                self.follow_segment(&node, index)?;
             }
-            let side = self.space.side(wire);
-            let step = self.space.arrive(node.ends[side], wire, node.now)?;
-            let twice = self.after(node, side, step)?;
-            let mut once = twice.clone();
-            let at = once.flight.partition_point(|&other| other < wire);
-            once.flight.remove(at);
-            if losses > 0 {
-                let mut lost = node.clone();
-                lost.flight.remove(index);
-                lost.left[0] -= 1;
-                self.open(lost);
-            }
-            if duplications > 0 {
-                let mut twice = twice;
-                twice.left[1] -= 1;
-                self.open(twice);
-            }
-            self.open(once);
         }
+        Ok(())
+    }
+
+    /// The state before the segment at `index` is the next to arrive; `None` if it cannot be.
+    fn choose(&self, node: &Node, index: usize) -> Option<Node> {
+        let (before, wire) = (&node.flight[..index], node.flight[index]);
+        if node.order == Order::Any {
+            // The same segment twice, once is enough.
+            return (before.last() != Some(&wire)).then(|| node.clone());
+        }
+        let side = self.space.side(wire);
+        let overtakes = before.iter().any(|&other| self.space.side(other) == side);
+        let mut chosen = node.clone();
+        if let (true, Order::Sent { overtakings }) = (overtakes, &mut chosen.order) {
+            *overtakings = overtakings.checked_sub(1)?;
+        }
+        Some(chosen)
+    }
+
+    /// The segment at `index` is lost, arrives and stays, or arrives.
+    fn follow_segment(&mut self, node: &Node, index: usize) -> Result<(), Finding> {
+        let [losses, duplications, _] = node.left;
+        let wire = node.flight[index];
+        let side = self.space.side(wire);
+        let step = self.space.arrive(node.ends[side], wire, node.now)?;
+        let mut without = node.clone();
+        without.flight.remove(index);
+        let once = self.after(&without, side, step)?;
+        if losses > 0 {
+            without.left[0] -= 1;
+            self.open(without);
+        }
+        if duplications > 0 {
+            let mut twice = self.after(node, side, step)?;
+            twice.left[1] -= 1;
+            self.open(twice);
+        }
+        self.open(once);
         Ok(())
     }
 }

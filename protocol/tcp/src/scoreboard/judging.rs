@@ -21,6 +21,11 @@ impl Scoreboard {
         self.unanswered_us = unanswered_us;
     }
 
+    /// The report has been taken.
+    pub fn end_report(&mut self) {
+        (self.furthest, self.unanswered_us) = (SeqNumber::default(), 0);
+    }
+
     /// Duplicates that make the first segment lost.
     pub fn threshold(&self) -> u32 {
         self.threshold

@@ -100,6 +100,7 @@ impl Sender {
         if self.sack {
             self.judge_losses(now_us);
         }
+        self.scoreboard.end_report();
         verdict
     }
 
