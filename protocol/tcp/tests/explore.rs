@@ -7,7 +7,7 @@ mod search;
 mod space;
 
 use end::Break;
-use search::{explore, settings, Bounds, Limits};
+use search::{explore, settings, Bounds, Limits, Order};
 use std::time::Duration;
 
 const LIMITS: Limits = Limits {
@@ -15,12 +15,14 @@ const LIMITS: Limits = Limits {
     time: Duration::from_secs(60),
 };
 
-const fn bounds(records: u32, losses: u8, duplications: u8, early_timers: u8) -> Bounds {
+const fn bounds(records: u32, faults: [u8; 3], order: Order) -> Bounds {
+    let [losses, duplications, early_timers] = faults;
     Bounds {
         records,
         losses,
         duplications,
         early_timers,
+        order,
     }
 }
 
@@ -29,11 +31,14 @@ const fn bounds(records: u32, losses: u8, duplications: u8, early_timers: u8) ->
 #[test]
 fn every_order_of_few_segments_ends_well() {
     for (bounds, least) in [
-        (bounds(1, 2, 0, 0), 1_000),
-        (bounds(1, 0, 2, 0), 5_000),
-        (bounds(1, 0, 0, 1), 5_000),
-        (bounds(2, 1, 0, 0), 2_000),
-        (bounds(3, 0, 0, 0), 50_000),
+        (bounds(1, [2, 0, 0], Order::Any), 1_000),
+        (bounds(1, [0, 2, 0], Order::Any), 3_000),
+        (bounds(1, [0, 0, 1], Order::Any), 3_000),
+        (bounds(2, [1, 0, 0], Order::Any), 2_000),
+        (bounds(3, [0, 0, 0], Order::Any), 50_000),
+        (bounds(6, [1, 0, 0], Order::Sent { overtakings: 0 }), 50_000),
+        (bounds(3, [0, 0, 0], Order::Sent { overtakings: 2 }), 5_000),
+        (bounds(3, [0, 0, 1], Order::Sent { overtakings: 0 }), 10_000),
     ] {
         let report = explore(bounds, LIMITS, settings(), None);
         assert_eq!(report.finding, None, "{bounds:?}");
@@ -52,7 +57,12 @@ fn every_order_of_few_segments_ends_well() {
 #[test]
 fn each_error_that_is_built_in_is_found() {
     for (name, broken) in Break::ALL {
-        let report = explore(bounds(3, 1, 0, 0), LIMITS, settings(), Some(broken));
+        let report = explore(
+            bounds(3, [1, 0, 0], Order::Any),
+            LIMITS,
+            settings(),
+            Some(broken),
+        );
         println!(
             "{name}: {:?} after {} states",
             report.finding, report.states
