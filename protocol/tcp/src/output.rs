@@ -103,6 +103,20 @@ pub struct ReceivedCounts {
     pub segments: u64,
     /// Events of the device.
     pub events: u64,
+    /// Acknowledgements of what was sent, new or repeated.
+    pub acks: u64,
+    /// Acknowledgements of less than had been acknowledged.
+    pub old_acks: u64,
+    /// Payloads that were in order.
+    pub in_order: u64,
+    /// Payloads that were kept beyond a gap.
+    pub out_of_order: u64,
+    /// FINs, the same one as often as it comes.
+    pub fins: u64,
+    /// Octets or FINs behind the FIN, or in front of octets that had come.
+    pub beyond_fin: u64,
+    /// RSTs that ended the connection.
+    pub resets: u64,
     /// Segments outside of the window.
     pub unacceptable: u64,
     /// Segments that acknowledge what was never sent, or what no segment can any more.

@@ -74,6 +74,12 @@ impl Receiver {
         }
     }
 
+    /// Octets on the heap at most.
+    pub(crate) const fn heap_octets_max(capacity: u32) -> usize {
+        let range = size_of::<(SeqNumber, SeqNumber)>();
+        capacity as usize + 2 * ranges_max(capacity) * range
+    }
+
     /// RCV.NXT of octets alone.
     pub fn next(&self) -> SeqNumber {
         self.next

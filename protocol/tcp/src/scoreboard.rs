@@ -10,7 +10,7 @@
 //! again once it has been sent again; the octets that fly are the RFC's pipe. SACK blocks count for
 //! entries that they cover whole: a receiver that reports runs of octets, as RFC 2018 section 4 has
 //! it, leaves none of them out, and blocks of single octets cost no memory. Memory: an entry for
-//! each segment in flight, at most half as many ranges, and 16 octets for each that was sent again.
+//! each segment in flight, at most half as many ranges, and twice as many notes of what was sent again.
 mod entry;
 mod judging;
 
@@ -63,6 +63,13 @@ impl Scoreboard {
             again: VecDeque::new(),
             arrived_us: 0,
         }
+    }
+
+    /// Octets on the heap at most, for so many entries: vectors take up to twice what is in them.
+    pub const fn heap_octets_max(entries: usize) -> usize {
+        let (entry, pair) = (size_of::<Entry>(), size_of::<(u64, SeqNumber)>());
+        let ranges = (entries / 2 + 1) * size_of::<(SeqNumber, SeqNumber)>();
+        2 * (entries * entry + (2 * entries + 1) * pair + ranges) + 1_024
     }
 
     /// Segments in flight.
@@ -284,6 +291,9 @@ impl Scoreboard {
         entry.transmissions = entry.transmissions.saturating_add(1);
         entry.sent_us = now_us;
         let (seq, octets) = (entry.seq, entry.octets());
+        if self.again.len() > 2 * self.entries.len() {
+            self.forget_settled();
+        }
         self.again.push_back((now_us, seq));
         self.lost -= 1;
         self.flying += 1;

@@ -110,18 +110,29 @@ impl Scoreboard {
                 break;
             }
             self.again.pop_front();
-            let index = self
-                .entries
-                .partition_point(|entry| entry.seq.is_before(seq));
-            let is_it = |entry: &&Entry| {
-                entry.seq == seq && entry.sent_us == sent_us && entry.state == State::Flying
-            };
-            if self.entries.get(index).filter(is_it).is_some() {
+            if let Some(index) = self.flying_again(sent_us, seq) {
                 self.lose(index);
                 found = Some(sent_us);
             }
         }
         found
+    }
+
+    /// The entry at `seq`, if it was last sent at `sent_us` and flies.
+    fn flying_again(&self, sent_us: u64, seq: SeqNumber) -> Option<usize> {
+        let entries = &self.entries;
+        let index = entries.partition_point(|entry| entry.seq.is_before(seq));
+        let entry = entries.get(index)?;
+        let is_it = entry.seq == seq && entry.sent_us == sent_us && entry.state == State::Flying;
+        is_it.then_some(index)
+    }
+
+    /// Most of what was sent again has arrived, and nothing sent after it: a peer that answers
+    /// faster than it did can go on like this.
+    pub(super) fn forget_settled(&mut self) {
+        let again = std::mem::take(&mut self.again);
+        let flies = |&(sent_us, seq): &(u64, SeqNumber)| self.flying_again(sent_us, seq).is_some();
+        self.again = again.into_iter().filter(flies).collect();
     }
 
     /// An entry that flies is lost.

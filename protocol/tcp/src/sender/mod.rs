@@ -12,8 +12,8 @@
 //! split only where nothing else helps, and then for good: if it is larger than the maximum segment
 //! size, or if the peer's window has stayed smaller than it for a time-out (MPA-030).
 //!
-//! Memory: [`Settings::records_max`] records of 24 octets pending or to be reported, and as many
-//! segments of 56 octets in flight; twice as many while segments are split.
+//! Memory: [`Settings::records_max`] records pending or to be reported, and as many segments in
+//! flight; twice as many while segments are split ([`Settings::memory_octets_max`]).
 pub mod acks;
 mod sending;
 mod timers;
@@ -123,6 +123,12 @@ impl Sender {
             blocked: false,
             counts: SenderCounts::default(),
         }
+    }
+
+    /// Octets on the heap at most: vectors take up to twice what is in them.
+    pub(crate) const fn heap_octets_max(records_max: usize) -> usize {
+        let record = size_of::<Pending>() + size_of::<u64>();
+        2 * (records_max + 1) * record + Scoreboard::heap_octets_max(2 * records_max + 1)
     }
 
     /// Queue a record.
