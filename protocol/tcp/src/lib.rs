@@ -5,8 +5,8 @@
 //! inputs give equal outputs. Octets to be sent stay with the caller: the crate deals in *records*,
 //! of which it knows length and place in the stream, and that leave, and leave again, with the same
 //! bounds (an FPDU each, module docs of `sender`). What it relies on is RFC 9293, with 5681, 6298,
-//! 6582, 6675, 6928 and 9438 for when to send, 2018 and 7323 for options, and 5961 for what to
-//! believe.
+//! 6582, 6675, 6928 and 9438 for when to send, 8985 for retransmissions that are lost, 2018 and 7323
+//! for options, and 5961 for what to believe.
 //!
 //! ```text
 //!   connect                                        accept (Listener)
@@ -43,6 +43,17 @@
 //! Simultaneous open is supported. Not supported: timestamps and PAWS (the device has none), urgent
 //! data, ECN, fast open, path MTU discovery by probing, SYN cookies (a [`Listener`] has limits
 //! instead). Initial sequence numbers, checksums, addresses and ports are the caller's.
+//!
+//! A connection takes at most [`Settings::memory_octets_max`] octets, whatever its peer sends.
+//!
+//! # Checks beyond the tests
+//!
+//! | command                                               | what                              |
+//! |-------------------------------------------------------|-----------------------------------|
+//! | `cargo run --release -p rnic-tcp --example explore`   | orders of delivery with faults    |
+//! | `cargo run --release -p rnic-tcp --example link`      | goodput and fairness, with goals  |
+//! | `cargo bench -p rnic-tcp`                             | what a frame costs                |
+//! | `cargo mutants --config protocol/tcp/mutants.toml -p rnic-tcp` | what unit tests notice   |
 //!
 //! # Example
 //!

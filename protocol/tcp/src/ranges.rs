@@ -1,103 +1,109 @@
-//! Ranges of octets beyond a gap, the latest first: the order of SACK blocks (RFC 2018 section 4).
+//! Ranges of octets beyond a gap, in the order in which they changed: SACK blocks name the latest
+//! first (RFC 2018 section 4).
 use crate::options::SackBlocks;
 use crate::seq::SeqNumber;
 
-/// Ranges that are kept, at most. A segment that would begin another one is not kept.
-pub const RANGES_MAX: usize = 32;
+/// Ranges that are kept at least; more where the buffer is large ([`ranges_max`]).
+pub const RANGES_MIN: usize = 32;
+/// Octets of buffer for each range beyond these, so that ranges take little beside it.
+const BUFFER_OCTETS: usize = 2_048;
 
-/// Up to [`RANGES_MAX`] ranges that do not touch.
-#[derive(Clone, Debug, Default, Hash)]
+/// Ranges that are kept beside a buffer of `octets`, at most. A segment that would begin another
+/// one is not kept.
+pub const fn ranges_max(octets: u32) -> usize {
+    let ranges = octets as usize / BUFFER_OCTETS;
+    if ranges < RANGES_MIN {
+        RANGES_MIN
+    } else {
+        ranges
+    }
+}
+
+/// Ranges that do not touch.
+#[derive(Clone, Debug, Hash)]
 pub struct Ranges {
-    /// Numbers of the first octet and of the one after the last; the latest range first.
-    ranges: [(SeqNumber, SeqNumber); RANGES_MAX],
-    count: usize,
+    /// Numbers of the first octet and of the one after the last; the latest range last.
+    ranges: Vec<(SeqNumber, SeqNumber)>,
+    most: usize,
 }
 
 impl Ranges {
-    /// There is none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
+    /// Up to `most` ranges.
+    pub const fn new(most: usize) -> Self {
+        Self {
+            ranges: Vec::new(),
+            most,
+        }
     }
 
-    /// The ranges, the latest first.
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The ranges, the latest last.
     pub fn as_slice(&self) -> &[(SeqNumber, SeqNumber)] {
-        &self.ranges[..self.count]
+        &self.ranges
     }
 
     /// Whether [`Self::insert`] has room for this range.
     pub fn has_room(&self, left: SeqNumber, right: SeqNumber) -> bool {
-        self.count < RANGES_MAX
-            || self
-                .as_slice()
-                .iter()
-                .any(|range| touch(*range, (left, right)))
+        let touches = |range: &(SeqNumber, SeqNumber)| touch(*range, (left, right));
+        self.ranges.len() < self.most || self.ranges.iter().any(touches)
     }
 
-    /// Insert a range in front, joined with those that it touches. The oldest leaves if there is no
-    /// room.
+    /// Insert a range as the latest, joined with those that it touches. The oldest leaves if there
+    /// is no room.
     pub fn insert(&mut self, left: SeqNumber, right: SeqNumber) {
         let mut joined = (left, right);
-        self.retain(|range| {
+        self.ranges.retain(|&range| {
             let apart = !touch(range, (left, right));
             if !apart {
                 joined = (joined.0.earlier(range.0), joined.1.later(range.1));
             }
-            apart.then_some(range)
+            apart
         });
-        self.count = (self.count + 1).min(RANGES_MAX);
-        self.ranges[..self.count].rotate_right(1);
-        self.ranges[0] = joined;
-    }
-
-    fn retain(
-        &mut self,
-        mut keep: impl FnMut((SeqNumber, SeqNumber)) -> Option<(SeqNumber, SeqNumber)>,
-    ) {
-        let mut count = 0;
-        for index in 0..self.count {
-            if let Some(range) = keep(self.ranges[index]) {
-                self.ranges[count] = range;
-                count += 1;
-            }
+        if self.ranges.len() >= self.most {
+            self.ranges.remove(0);
         }
-        self.count = count;
+        self.ranges.push(joined);
     }
 
     /// Octets up to `next` have arrived in order: ranges that this reaches are removed, and the
     /// number after all that is now in order is returned.
     pub fn advance(&mut self, next: SeqNumber) -> SeqNumber {
         let mut next = next;
-        // A range can reach another one only in order, so a pass for each suffices.
-        for _ in 0..self.count {
+        loop {
             let before = next;
-            self.retain(|range| {
-                if range.0.is_after(before) {
-                    return Some(range);
+            self.ranges.retain(|range| {
+                let beyond = range.0.is_after(before);
+                if !beyond {
+                    next = next.later(range.1);
                 }
-                next = next.later(range.1);
-                None
+                beyond
             });
+            // Another range may begin where this one ends.
+            if next == before {
+                return next;
+            }
         }
-        next
     }
 
     /// Give up everything from `end` on.
     pub fn clip(&mut self, end: SeqNumber) {
-        self.retain(|range| {
-            range
-                .0
-                .is_before(end)
-                .then_some((range.0, range.1.earlier(end)))
-        });
+        self.ranges.retain(|range| range.0.is_before(end));
+        for range in &mut self.ranges {
+            range.1 = range.1.earlier(end);
+        }
     }
 
     /// As SACK blocks. Of several ACKs that leave together each names first what another segment
     /// has brought: the range that was the latest `newer` ranges ago, or the oldest.
     pub fn blocks(&self, newer: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let ranges = self.as_slice();
-        let (latest, before) = ranges.split_at(newer.min(ranges.len().saturating_sub(1)));
-        for &(left, right) in before.iter().chain(latest) {
+        let newer = newer.min(self.ranges.len().saturating_sub(1));
+        let (before, latest) = self.ranges.split_at(self.ranges.len() - newer);
+        for &(left, right) in before.iter().rev().chain(latest.iter().rev()) {
             blocks.push(left, right);
         }
         blocks
@@ -114,7 +120,7 @@ mod tests {
     use super::*;
 
     fn ranges(edges: &[(u32, u32)]) -> Ranges {
-        let mut ranges = Ranges::default();
+        let mut ranges = Ranges::new(RANGES_MIN);
         for &(left, right) in edges {
             ranges.insert(SeqNumber(left), SeqNumber(right));
         }
@@ -125,6 +131,7 @@ mod tests {
         ranges
             .as_slice()
             .iter()
+            .rev()
             .map(|range| (range.0 .0, range.1 .0))
             .collect()
     }
@@ -154,7 +161,7 @@ mod tests {
         assert!(found.has_room(SeqNumber(75), SeqNumber(76)));
         found.insert(SeqNumber(400), SeqNumber(401));
         assert_eq!(edges(&found)[0], (400, 401));
-        assert_eq!(edges(&found).len(), RANGES_MAX);
+        assert_eq!(edges(&found).len(), RANGES_MIN);
         assert!(!edges(&found).contains(&(0, 5)));
     }
 
@@ -182,7 +189,7 @@ mod tests {
         assert_eq!(firsts(2), [40, 30, 20, 10]);
         assert_eq!(firsts(6), [0, 60, 50, 40]);
         assert_eq!(firsts(100), [0, 60, 50, 40]);
-        assert!(Ranges::default().blocks(3).is_empty());
+        assert!(Ranges::new(RANGES_MIN).blocks(3).is_empty());
     }
 
     #[test]

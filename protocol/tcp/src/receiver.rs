@@ -7,7 +7,7 @@
 //!                                                     limit: the switch, once it is known
 //! ```
 //!
-//! It keeps octets in order and up to [`RANGES_MAX`](crate::ranges::RANGES_MAX) ranges beyond gaps,
+//! It keeps octets in order and up to [`ranges_max`](crate::ranges::ranges_max) ranges beyond gaps,
 //! of overlapping segments the octets that came first. With a *limit* it neither keeps nor
 //! acknowledges what lies behind it, and it forgets what it had kept there, which is possible as
 //! long as that was not acknowledged. Memory: [`Settings::receive_octets`], taken when the first
@@ -16,7 +16,7 @@
 //! [`Settings::receive_octets`]: crate::Settings::receive_octets
 use crate::error::HandoverError;
 use crate::handover;
-use crate::ranges::Ranges;
+use crate::ranges::{ranges_max, Ranges};
 use crate::seq::SeqNumber;
 
 /// What became of the octets of a segment.
@@ -65,13 +65,19 @@ impl Receiver {
             start: 0,
             capacity,
             shift,
-            ranges: Ranges::default(),
+            ranges: Ranges::new(ranges_max(capacity)),
             edge: first,
             acknowledged: first,
             limit: None,
             fin: None,
             device_window: None,
         }
+    }
+
+    /// Octets on the heap at most.
+    pub(crate) const fn heap_octets_max(capacity: u32) -> usize {
+        let range = size_of::<(SeqNumber, SeqNumber)>();
+        capacity as usize + 2 * ranges_max(capacity) * range
     }
 
     /// RCV.NXT of octets alone.
@@ -145,9 +151,9 @@ impl Receiver {
         };
         self.store(left, octets);
         if left != self.next {
-            let before = self.ranges.as_slice().first().copied();
+            let before = self.ranges.as_slice().last().copied();
             self.ranges.insert(left, right);
-            let is_news = before != self.ranges.as_slice().first().copied();
+            let is_news = before != self.ranges.as_slice().last().copied();
             return if is_news {
                 Arrival::OutOfOrder
             } else {

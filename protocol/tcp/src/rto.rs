@@ -3,12 +3,15 @@
 //! ```text
 //!  first sample R:  SRTT = R, RTTVAR = R/2
 //!  others:          RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|,  SRTT = 7/8 SRTT + 1/8 R
-//!  RTO = SRTT + max(1 us, 4 RTTVAR), within its limits, doubled by each back-off
+//!  RTO = SRTT + max(40 ms, 4 RTTVAR), within its limits, doubled by each back-off
 //! ```
 //!
 //! The caller takes no sample of what was sent more than once (Karn's algorithm, section 3).
 use crate::settings::{TimeOut, TimeOuts, SECOND_US};
 
+/// G of the RFC: how much a round trip varies though RTTVAR says it does not. Linux delays an
+/// acknowledgement by 40 ms at least, if it does.
+const GRANULARITY_US: u64 = 40_000;
 /// RTO before the first sample (2.1).
 const INITIAL_US: u64 = SECOND_US;
 /// RTO once data is sent if the SYN had to be sent again (5.7).
@@ -20,6 +23,7 @@ pub struct RtoEstimator {
     /// SRTT times 8 and RTTVAR times 4, so that no fraction is lost; `None` before a sample.
     scaled: Option<(u64, u64)>,
     base_us: u64,
+    least_us: Option<u64>,
     back_off: u32,
     min_us: u64,
     max_us: u64,
@@ -31,6 +35,7 @@ impl RtoEstimator {
         Self {
             scaled: None,
             base_us: INITIAL_US,
+            least_us: None,
             back_off: 0,
             min_us: time_outs.get(TimeOut::RtoMin),
             max_us: time_outs.get(TimeOut::RtoMax),
@@ -39,6 +44,7 @@ impl RtoEstimator {
 
     /// Take a round-trip time. It ends a back-off (section 5, last paragraph).
     pub fn sample(&mut self, rtt_us: u64) {
+        self.least_us = Some(self.least_us.map_or(rtt_us, |least| least.min(rtt_us)));
         let rtt_us = rtt_us.min(self.max_us);
         let (srtt, rttvar) = match self.scaled {
             None => (rtt_us * 8, rtt_us * 2),
@@ -49,7 +55,7 @@ impl RtoEstimator {
         };
         self.scaled = Some((srtt, rttvar));
         // RTTVAR is held times 4, which is the factor K of the RFC.
-        self.base_us = srtt / 8 + rttvar.max(1);
+        self.base_us = srtt / 8 + rttvar.max(GRANULARITY_US);
         self.back_off = 0;
     }
 
@@ -75,6 +81,11 @@ impl RtoEstimator {
         let base = self.base_us.clamp(self.min_us, self.max_us);
         // At most 120 s times 2^32: no overflow.
         (base << self.back_off).min(self.max_us)
+    }
+
+    /// The shortest round-trip time, if there was a sample.
+    pub fn least_us(&self) -> Option<u64> {
+        self.least_us
     }
 
     /// Smoothed round-trip time, if there was a sample.

@@ -10,8 +10,9 @@
 //! again once it has been sent again; the octets that fly are the RFC's pipe. SACK blocks count for
 //! entries that they cover whole: a receiver that reports runs of octets, as RFC 2018 section 4 has
 //! it, leaves none of them out, and blocks of single octets cost no memory. Memory: an entry for
-//! each segment in flight, and at most half as many ranges.
+//! each segment in flight, at most half as many ranges, and twice as many notes of what was sent again.
 mod entry;
+mod judging;
 
 pub use entry::{Entry, Progress};
 
@@ -19,9 +20,6 @@ use crate::segment::Piece;
 use crate::seq::SeqNumber;
 use entry::State;
 use std::collections::VecDeque;
-
-/// SACKed runs above an octet that make it lost (DupThresh of RFC 6675 section 2).
-const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// The segments in flight.
 #[derive(Clone, Debug, Hash)]
@@ -36,6 +34,16 @@ pub struct Scoreboard {
     lost_from: SeqNumber,
     /// Entries before this one have been judged by what was sacked above them.
     judged: SeqNumber,
+    /// Sacked runs, or segments, beyond an entry that make it lost.
+    threshold: u32,
+    /// The report that is being taken: what was sacked furthest before it, and since when nothing
+    /// that was sent can have been answered.
+    furthest: SeqNumber,
+    unanswered_us: u64,
+    /// What was sent again and flies, in the order of time, and others that have arrived since.
+    again: VecDeque<(u64, SeqNumber)>,
+    /// When the latest segment that has arrived was sent.
+    arrived_us: u64,
 }
 
 impl Scoreboard {
@@ -49,7 +57,19 @@ impl Scoreboard {
             lost: 0,
             lost_from: seq,
             judged: seq,
+            threshold: judging::THRESHOLD,
+            furthest: seq,
+            unanswered_us: 0,
+            again: VecDeque::new(),
+            arrived_us: 0,
         }
+    }
+
+    /// Octets on the heap at most, for so many entries: vectors take up to twice what is in them.
+    pub const fn heap_octets_max(entries: usize) -> usize {
+        let (entry, pair) = (size_of::<Entry>(), size_of::<(u64, SeqNumber)>());
+        let ranges = (entries / 2 + 1) * size_of::<(SeqNumber, SeqNumber)>();
+        2 * (entries * entry + (2 * entries + 1) * pair + ranges) + 1_024
     }
 
     /// Segments in flight.
@@ -79,16 +99,14 @@ impl Scoreboard {
 
     /// A segment is sent for the first time.
     pub fn push(&mut self, seq: SeqNumber, piece: Option<Piece>, is_last: bool, now_us: u64) {
-        let mut entry = Entry {
+        let entry = Entry {
             seq,
             piece,
             is_last,
             transmissions: 1,
             sent_us: now_us,
-            sent_before: seq,
             state: State::Flying,
         };
-        entry.sent_before = entry.end();
         self.flying += 1;
         self.flying_octets += u64::from(entry.octets());
         self.entries.push_back(entry);
@@ -114,7 +132,7 @@ impl Scoreboard {
                 State::Sacked => {}
             }
             if entry.state != State::Sacked {
-                progress.add(&entry);
+                self.note(&entry, &mut progress);
             }
             again |= entry.transmissions > 1;
             done(&entry);
@@ -189,75 +207,11 @@ impl Scoreboard {
                 State::Lost => self.lost -= 1,
                 State::Sacked => continue,
             }
-            progress.add(&self.entries[index]);
-        }
-    }
-
-    /// Enough was sacked beyond `seq` to judge lost what was sent before it (RFC 6675, IsLost).
-    fn is_passed(&self, seq: SeqNumber, emss_octets: u32) -> bool {
-        let (mut runs, mut octets) = (0, 0);
-        for range in self.ranges.iter().rev() {
-            let beyond = range.1.octets_since(range.0.later(seq));
-            if beyond == 0 {
-                return false;
-            }
-            runs += 1;
-            octets += beyond;
-            if runs >= DUPLICATE_THRESHOLD || octets > (DUPLICATE_THRESHOLD - 1) * emss_octets {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Judge what has been passed by enough sacked octets. An entry is judged once by this; the
-    /// first one also after it was sent again, by what was sent after that. Returns when a
-    /// retransmission was sent that is now known to be lost.
-    pub fn judge(&mut self, emss_octets: u32) -> Option<u64> {
-        let begin = self
-            .entries
-            .partition_point(|entry| entry.seq.is_before(self.judged));
-        for index in begin..self.entries.len() {
-            let (end, state) = (self.entries[index].end(), self.entries[index].state);
-            if state == State::Flying {
-                if !self.is_passed(end, emss_octets) {
-                    break;
-                }
-                self.lose(index);
-            } else if self.ranges.last().is_none_or(|range| end.is_after(range.1)) {
-                break;
-            }
-            self.judged = end;
-        }
-        let head = *self.entries.front()?;
-        let again = head.state == State::Flying
-            && head.transmissions > 1
-            && self.is_passed(head.sent_before, emss_octets);
-        if !again {
-            return None;
-        }
-        self.lose(0);
-        Some(head.sent_us)
-    }
-
-    /// An entry that flies is lost.
-    fn lose(&mut self, index: usize) {
-        let entry = &mut self.entries[index];
-        entry.state = State::Lost;
-        let (seq, octets) = (entry.seq, entry.octets());
-        self.ground(octets);
-        self.lost += 1;
-        self.lost_from = self.lost_from.earlier(seq);
-    }
-
-    /// The first segment is lost; by duplicate ACKs, whose sender does not say what it has.
-    pub fn lose_head(&mut self) {
-        let Some(head) = self.entries.front() else {
-            return;
-        };
-        self.judged = self.judged.later(head.end());
-        if head.state == State::Flying {
-            self.lose(0);
+            let entry = Entry {
+                state: before,
+                ..self.entries[index]
+            };
+            self.note(&entry, progress);
         }
     }
 
@@ -268,6 +222,8 @@ impl Scoreboard {
             entry.state = State::Lost;
         }
         self.ranges.clear();
+        self.again.clear();
+        self.threshold = judging::THRESHOLD;
         (self.flying, self.flying_octets) = (0, 0);
         self.lost = self.entries.len() as u32;
         if let (Some(head), Some(last)) = (self.entries.front(), self.entries.back()) {
@@ -324,7 +280,7 @@ impl Scoreboard {
     }
 
     /// A lost entry is sent again.
-    pub fn resend(&mut self, index: usize, next: SeqNumber, now_us: u64) {
+    pub fn resend(&mut self, index: usize, now_us: u64) {
         let Some(entry) = self.entries.get_mut(index) else {
             return;
         };
@@ -334,8 +290,11 @@ impl Scoreboard {
         entry.state = State::Flying;
         entry.transmissions = entry.transmissions.saturating_add(1);
         entry.sent_us = now_us;
-        entry.sent_before = next;
-        let octets = entry.octets();
+        let (seq, octets) = (entry.seq, entry.octets());
+        if self.again.len() > 2 * self.entries.len() {
+            self.forget_settled();
+        }
+        self.again.push_back((now_us, seq));
         self.lost -= 1;
         self.flying += 1;
         self.flying_octets += u64::from(octets);

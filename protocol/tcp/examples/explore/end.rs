@@ -4,20 +4,43 @@ use rnic_tcp::{
     Connection, Event, Head, Lost, Outgoing, Output, Record, Segment, SeqNumber, Settings, State,
 };
 
-/// Errors that can be built in, by name.
-pub const BREAKS: [&str; 8] = [
-    "ack-ahead",
-    "acked-early",
-    "acked-twice",
-    "edge-left",
-    "fin-once",
-    "octets-twice",
-    "other-bounds",
-    "no-timer",
-];
+/// Errors that can be built in, between the connection and what it is connected to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Break {
+    /// Acknowledge an octet more than has arrived.
+    AckAhead,
+    /// Report a record as acknowledged once it has left.
+    AckedEarly,
+    /// Report a record twice.
+    AckedTwice,
+    /// Take back a part of the window.
+    EdgeLeft,
+    /// Send no FIN again.
+    FinOnce,
+    /// Deliver an octet twice.
+    OctetsTwice,
+    /// Send a record again an octet shorter.
+    OtherBounds,
+    /// Let no time pass.
+    NoTimer,
+}
 
-/// Octets of each record; the last is two segments long.
-pub const RECORD_OCTETS: u32 = 50;
+impl Break {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("ack-ahead", Self::AckAhead),
+        ("acked-early", Self::AckedEarly),
+        ("acked-twice", Self::AckedTwice),
+        ("edge-left", Self::EdgeLeft),
+        ("fin-once", Self::FinOnce),
+        ("octets-twice", Self::OctetsTwice),
+        ("other-bounds", Self::OtherBounds),
+        ("no-timer", Self::NoTimer),
+    ];
+}
+
+/// Octets of each record: a segment, so that the congestion window counts them one by one.
+pub const RECORD_OCTETS: u32 = 64;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq)]
 pub struct Wire {
@@ -85,7 +108,7 @@ impl End {
     }
 
     /// Everything that the end has to send.
-    pub fn pump(&mut self, broken: &str, now_us: u64) -> Result<Vec<Wire>, Finding> {
+    pub fn pump(&mut self, broken: Option<Break>, now_us: u64) -> Result<Vec<Wire>, Finding> {
         let mut leaving = Vec::new();
         loop {
             self.run_application(broken)?;
@@ -104,8 +127,8 @@ impl End {
         }
     }
 
-    fn on_acked(&mut self, id: u32, broken: &str) -> Result<(), Finding> {
-        let again = broken == "acked-twice" && id == 1;
+    fn on_acked(&mut self, id: u32, broken: Option<Break>) -> Result<(), Finding> {
+        let again = broken == Some(Break::AckedTwice) && id == 1;
         for _ in 0..=u32::from(again) {
             if id != self.acked {
                 return Err(format!("record {id} acknowledged, not {}", self.acked));
@@ -115,7 +138,7 @@ impl End {
         Ok(())
     }
 
-    fn run_application(&mut self, broken: &str) -> Result<(), Finding> {
+    fn run_application(&mut self, broken: Option<Break>) -> Result<(), Finding> {
         let Some(tcp) = &mut self.tcp else {
             return Ok(());
         };
@@ -129,7 +152,7 @@ impl End {
         }
         let mut buffer = [0; 400];
         let count = tcp.read(&mut buffer);
-        let twice = broken == "octets-twice" && self.received > 0;
+        let twice = broken == Some(Break::OctetsTwice) && self.received > 0;
         for &found in buffer[..count]
             .iter()
             .chain(&buffer[..usize::from(twice && count > 0)])
@@ -151,19 +174,23 @@ impl End {
     }
 
     /// A segment leaves; `None` if the error that is built in swallows it.
-    fn leave(&mut self, outgoing: &Outgoing, broken: &str) -> Result<Option<Wire>, Finding> {
+    fn leave(
+        &mut self,
+        outgoing: &Outgoing,
+        broken: Option<Break>,
+    ) -> Result<Option<Wire>, Finding> {
         let mut head = outgoing.head;
         if head.flags.fin {
             self.sent_fins += 1;
-            if broken == "fin-once" && self.sent_fins > 1 {
+            if broken == Some(Break::FinOnce) && self.sent_fins > 1 {
                 return Ok(None);
             }
         }
         if head.flags.ack && !head.flags.rst {
-            if broken == "ack-ahead" && self.received > 60 {
+            if broken == Some(Break::AckAhead) && self.received > 60 {
                 head.ack += 1;
             }
-            if broken == "edge-left" && self.received > 60 {
+            if broken == Some(Break::EdgeLeft) && self.received > 60 {
                 head.window -= 200;
             }
             self.verify_ack(&head)?;
@@ -172,13 +199,16 @@ impl End {
         if let Some(piece) = outgoing.piece {
             let begin = piece.id as u32 * RECORD_OCTETS + piece.offset_octets;
             let again = begin < self.sent_octets;
-            let cut = u32::from(broken == "other-bounds" && again);
+            let cut = u32::from(broken == Some(Break::OtherBounds) && again);
             let octets = piece.octets - cut;
             if head.seq != self.first + begin || octets != RECORD_OCTETS {
                 return Err(format!("{octets} octets at {begin}: other bounds"));
             }
+            if !again {
+                self.verify_room()?;
+            }
             self.sent_octets = self.sent_octets.max(begin + octets);
-            if broken == "acked-early" && piece.id == 2 {
+            if broken == Some(Break::AckedEarly) && piece.id == 2 {
                 self.on_acked(2, broken)?;
             }
             payload.extend((begin..begin + octets).map(|at| octet(self.side, at)));
@@ -198,18 +228,46 @@ impl End {
         Ok(())
     }
 
-    /// `ack` of the peer is of what this end has sent.
-    pub fn verify_peer(&self, head: &Head) -> Result<(), Finding> {
-        let end = self.first + self.sent_octets + u32::from(self.sent_fins > 0);
+    /// What leaves for the first time is within the peer's window, and within the congestion window
+    /// but for a segment alone.
+    fn verify_room(&self) -> Result<(), Finding> {
+        let statistics = self.tcp.as_ref().map(Connection::statistics);
+        let fits = statistics.is_some_and(|statistics| {
+            let flying = statistics.flying_octets;
+            let alone = flying == u64::from(RECORD_OCTETS);
+            flying <= u64::from(statistics.peer_window_octets)
+                && (flying <= statistics.congestion_octets || alone)
+        });
+        if fits {
+            Ok(())
+        } else {
+            Err(format!("beyond a window: {statistics:?}"))
+        }
+    }
+
+    /// Records that are reported as acknowledged have been read by `peer`.
+    pub fn verify_acked(&self, peer: &Self) -> Result<(), Finding> {
+        if self.acked * RECORD_OCTETS > peer.received {
+            return Err(format!(
+                "{} acknowledged, {} octets read",
+                self.acked, peer.received
+            ));
+        }
+        Ok(())
+    }
+
+    /// What this end acknowledges has been sent by `peer`.
+    pub fn verify_sent(&self, head: &Head, peer: &Self) -> Result<(), Finding> {
+        let end = peer.first + peer.sent_octets + u32::from(peer.sent_fins > 0);
         if head.flags.ack && !head.flags.rst && head.ack.is_after(end) {
             return Err(format!("{} acknowledged, {end} sent", head.ack));
         }
         Ok(())
     }
 
-    pub fn deadline_us(&self, broken: &str) -> Option<u64> {
+    pub fn deadline_us(&self, broken: Option<Break>) -> Option<u64> {
         let deadline_us = self.tcp.as_ref()?.deadline_us();
-        deadline_us.filter(|_| broken != "no-timer")
+        deadline_us.filter(|_| broken != Some(Break::NoTimer))
     }
 
     /// Nothing will happen any more: everything was delivered, acknowledged and closed, or the end

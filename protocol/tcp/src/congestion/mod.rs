@@ -117,7 +117,10 @@ impl Congestion {
         self.counted_octets = 0;
     }
 
+    /// What is not acknowledged is more than the window while recovery sends new octets; it was
+    /// never allowed at once, and half of it may be more than the window.
     fn reduce(&mut self, flight_octets: u64) {
+        let flight_octets = flight_octets.min(self.window_octets);
         let after = match self.algorithm {
             Algorithm::NewReno => newreno::after_loss(flight_octets),
             Algorithm::Cubic => self.cubic.after_loss(self.window_octets, flight_octets),

@@ -89,6 +89,7 @@ impl Connection {
             return;
         };
         if head.seq == receiver.ack() {
+            self.counts.resets += 1;
             return self.lose(Lost::Reset { seq: head.seq });
         }
         self.counts.inexact_resets += 1;
@@ -148,10 +149,14 @@ impl Connection {
         let Some(sender) = &mut self.sender else {
             return false;
         };
-        if sender.on_ack(report, now_us) == AckVerdict::Unacceptable {
-            self.counts.bad_acks += 1;
-            self.challenge(now_us);
-            return false;
+        match sender.on_ack(report, now_us) {
+            AckVerdict::Taken => self.counts.acks += 1,
+            AckVerdict::Old => self.counts.old_acks += 1,
+            AckVerdict::Unacceptable => {
+                self.counts.bad_acks += 1;
+                self.challenge(now_us);
+                return false;
+            }
         }
         if sender.is_finished() {
             self.on_fin_acknowledged(now_us);
@@ -169,7 +174,7 @@ impl Connection {
         }
         let end = seq + payload.len() as u32;
         if let Some(fin) = receiver.fin().filter(|&fin| end.is_after(fin)) {
-            return self.abort_for(Lost::DataBeyondFin { fin, end });
+            return self.abort_beyond_fin(fin, end);
         }
         if receiver.is_handed_over() {
             // Rule 2 of the switch: known, or to come again for hardware.
@@ -178,17 +183,19 @@ impl Connection {
                 u64::from(late(switch, seq, payload.len() as u32) == Late::Dropped);
             return;
         }
-        match receiver.on_octets(seq, payload) {
+        let arrival = receiver.on_octets(seq, payload);
+        match arrival {
+            Arrival::InOrder { .. } => self.counts.in_order += 1,
+            Arrival::OutOfOrder => self.counts.out_of_order += 1,
+            Arrival::Nothing => self.counts.not_kept += 1,
+        }
+        match arrival {
             Arrival::InOrder { filled_gap: false } => {
                 let delay_us = self.time_out_us(TimeOut::DelayedAck);
                 self.schedule.on_segment(now_us, delay_us);
             }
             Arrival::InOrder { filled_gap: true } => self.schedule.at_once(),
-            Arrival::OutOfOrder => self.schedule.duplicates(1),
-            Arrival::Nothing => {
-                self.counts.not_kept += 1;
-                self.schedule.duplicates(1);
-            }
+            Arrival::OutOfOrder | Arrival::Nothing => self.schedule.duplicates(1),
         }
         // A FIN that came before its last octets takes effect with them.
         self.on_peer_end(now_us);

@@ -38,6 +38,12 @@ impl Connection {
         self.abort_for(Lost::Aborted);
     }
 
+    /// The peer contradicts its FIN.
+    pub(super) fn abort_beyond_fin(&mut self, fin: SeqNumber, end: SeqNumber) {
+        self.counts.beyond_fin += 1;
+        self.abort_for(Lost::DataBeyondFin { fin, end });
+    }
+
     /// End the connection with an RST.
     pub(super) fn abort_for(&mut self, lost: Lost) {
         let (Some(receiver), Some(sender)) = (&self.receiver, &self.sender) else {
@@ -83,18 +89,15 @@ impl Connection {
         };
         match receiver.fin() {
             Some(known) if known != fin => {
-                return self.abort_for(Lost::DataBeyondFin {
-                    fin: known,
-                    end: fin,
-                });
+                return self.abort_beyond_fin(known, fin);
             }
-            Some(_) => {}
+            Some(_) => self.counts.fins += 1,
             None => {
                 // Octets behind it that are here already, beyond a gap.
                 let mut beyond = receiver.ranges().as_slice().iter();
                 if let Some(range) = beyond.find(|range| range.1.is_after(fin)) {
                     let end = range.1;
-                    return self.abort_for(Lost::DataBeyondFin { fin, end });
+                    return self.abort_beyond_fin(fin, end);
                 }
                 // A bare FIN may reach the host's ring ahead of octets that hardware has not
                 // reported yet: it comes again.
@@ -102,6 +105,7 @@ impl Connection {
                     return;
                 }
                 receiver.on_fin(fin);
+                self.counts.fins += 1;
             }
         }
         // A FIN, as what is out of order, is acknowledged at once.

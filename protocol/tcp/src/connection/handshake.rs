@@ -77,6 +77,7 @@ impl Connection {
         }
         if flags.rst {
             if acknowledges {
+                self.counts.resets += 1;
                 self.lose(Lost::Refused);
             } else {
                 self.counts.inexact_resets += 1;

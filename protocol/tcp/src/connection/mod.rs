@@ -73,8 +73,8 @@ struct DeviceCounts {
 /// backward; after each call of another method [`Self::poll`] is called until it gives `None`, and
 /// then again at [`Self::deadline_us`].
 ///
-/// Memory: less than 1 KiB, the receive buffer until the hand-over
-/// ([`Settings::receive_octets`]), and the records of [`Settings::records_max`].
+/// Memory: at most [`Settings::memory_octets_max`]; less than 1 KiB, the receive buffer until the
+/// hand-over ([`Settings::receive_octets`]), and the records of [`Settings::records_max`].
 #[derive(Clone, Debug, Hash)]
 pub struct Connection {
     settings: Settings,
@@ -96,6 +96,17 @@ pub struct Connection {
     events: VecDeque<Event>,
     counts: ReceivedCounts,
     lost: Option<Lost>,
+}
+
+impl Settings {
+    /// Octets that a connection with these settings takes at most, on the heap and itself, whatever
+    /// its peer does.
+    pub const fn memory_octets_max(&self) -> usize {
+        let events = 16 * size_of::<Event>();
+        let sender = Sender::heap_octets_max(self.records_max as usize);
+        let receiver = Receiver::heap_octets_max(self.receive_octets);
+        size_of::<Connection>() + events + sender + receiver
+    }
 }
 
 impl Connection {

@@ -42,7 +42,11 @@ impl Connection {
 
     fn poll_segment(&mut self, now_us: u64) -> Option<Outgoing> {
         match self.state {
-            State::SynSent | State::SynReceived => return self.poll_syn(now_us),
+            State::SynSent => return self.poll_syn(now_us),
+            State::SynReceived => {
+                let syn = self.poll_syn(now_us);
+                return syn.or_else(|| self.poll_ack_in_syn_received());
+            }
             State::Closed => return None,
             _ => {}
         }
@@ -82,6 +86,16 @@ impl Connection {
             None if self.schedule.owed() > 0 => self.pure_ack(),
             None => self.poll_keepalive(now_us),
         }
+    }
+
+    /// A segment that is not acceptable is answered before the handshake is over, too (RFC 9293
+    /// section 3.10.7.4).
+    fn poll_ack_in_syn_received(&mut self) -> Option<Outgoing> {
+        if self.schedule.owed() == 0 {
+            return None;
+        }
+        let head = self.head(self.handshake.iss + 1, Flags::default())?;
+        Some(Outgoing { head, piece: None })
     }
 
     fn pure_ack(&mut self) -> Option<Outgoing> {

@@ -129,7 +129,7 @@ impl Connection {
         if receiver.fin() != Some(fin) || receiver.next().is_after(fin) {
             let end = receiver.next().later(fin);
             let fin = receiver.fin().unwrap_or(fin);
-            return self.abort_for(crate::error::Lost::DataBeyondFin { fin, end });
+            return self.abort_beyond_fin(fin, end);
         }
         self.on_peer_end(now_us);
     }

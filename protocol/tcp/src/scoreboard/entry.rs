@@ -14,8 +14,6 @@ pub struct Entry {
     /// How often it was sent, up to 255.
     pub transmissions: u8,
     pub(super) sent_us: u64,
-    /// SND.NXT when it was last sent: what is later than that was sent after it.
-    pub(super) sent_before: SeqNumber,
     pub(super) state: State,
 }
 
@@ -47,9 +45,21 @@ pub struct Progress {
     /// When the latest segment among them was sent, if it was sent once (Karn's algorithm) and the
     /// acknowledgement did not wait for another one that was sent again.
     pub sent_us: Option<u64>,
+    /// How far behind the furthest octet that had arrived the latest of them was: reordering.
+    pub late_octets: u32,
+    /// Segments that were sent again although they had arrived, or were on their way.
+    pub in_vain: u32,
 }
 
 impl Progress {
+    /// Take in what another part of the same report brought.
+    pub fn join(&mut self, other: Self) {
+        self.octets += other.octets;
+        self.sent_us = self.sent_us.max(other.sent_us);
+        self.late_octets = self.late_octets.max(other.late_octets);
+        self.in_vain += other.in_vain;
+    }
+
     pub(super) fn add(&mut self, entry: &Entry) {
         self.octets += u64::from(entry.octets());
         if entry.transmissions == 1 {

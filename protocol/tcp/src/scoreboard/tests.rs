@@ -48,11 +48,11 @@ fn three_runs_or_more_than_two_segments_above_make_a_segment_lost() {
         let mut runs = board(seq, 8);
         assert_eq!(sack(&mut runs, seq, &[(100, 200), (300, 400)]), 200);
         assert!(
-            runs.judge(EMSS).is_none() && !runs.has_lost(),
+            runs.judge(EMSS, 0).is_none() && !runs.has_lost(),
             "exactly two segments"
         );
         assert_eq!(sack(&mut runs, seq, &[(500, 600)]), 100);
-        runs.judge(EMSS);
+        runs.judge(EMSS, 0);
         assert_eq!(
             states(&runs),
             "lsfsfsff",
@@ -61,10 +61,10 @@ fn three_runs_or_more_than_two_segments_above_make_a_segment_lost() {
         assert_eq!(runs.flying_octets(), 400);
         let mut octets = board(seq, 8);
         sack(&mut octets, seq, &[(600, 800)]);
-        octets.judge(EMSS);
+        octets.judge(EMSS, 0);
         assert_eq!(states(&octets), "ffffffss");
         sack(&mut octets, seq, &[(500, 800)]);
-        octets.judge(EMSS);
+        octets.judge(EMSS, 0);
         assert_eq!(states(&octets), "lllllsss");
     }
 }
@@ -76,10 +76,10 @@ fn small_segments_are_judged_by_runs() {
         board.push(SeqNumber(index), piece(index.into(), 1), true, 0);
     }
     sack(&mut board, 0, &[(1, 2), (3, 4)]);
-    board.judge(EMSS);
+    board.judge(EMSS, 0);
     assert_eq!(states(&board), "fsfsfff");
     sack(&mut board, 0, &[(5, 6)]);
-    board.judge(EMSS);
+    board.judge(EMSS, 0);
     assert_eq!(states(&board), "lsfsfsf");
 }
 
@@ -113,7 +113,7 @@ fn samples_are_of_segments_sent_once() {
     let mut board = board(0, 4);
     board.lose_head();
     let head = board.first_lost().expect("it was just lost");
-    board.resend(head, SeqNumber(400), 50);
+    board.resend(head, 50);
     let progress = board.acknowledge(SeqNumber(100), |_| {});
     assert_eq!((progress.octets, progress.sent_us), (100, None));
     let progress = board.sack(SeqNumber(200), SeqNumber(300));
@@ -132,33 +132,83 @@ fn what_waited_for_a_retransmission_is_no_sample() {
     let mut board = board(0, 3);
     board.lose_head();
     let head = board.first_lost().expect("it was just lost");
-    board.resend(head, SeqNumber(300), 50);
+    board.resend(head, 50);
     let progress = board.acknowledge(SeqNumber(300), |_| {});
     assert_eq!((progress.octets, progress.sent_us), (300, None));
 }
 
-/// A retransmission that is lost is found by what was sent after it.
+/// RFC 8985 section 6.2: a retransmission that is lost is found by what was sent after it and has
+/// arrived: not by what was sent at the same time, nor within the time by which the path reorders.
 #[test]
-fn the_first_segment_is_judged_again_by_what_was_sent_after_its_retransmission() {
-    let mut board = board(0, 4);
-    sack(&mut board, 0, &[(100, 400)]);
-    assert_eq!(board.judge(EMSS), None);
-    let head = board.first_lost().expect("three segments passed it");
-    board.resend(head, SeqNumber(400), 9);
-    assert_eq!(board.judge(EMSS), None);
-    for index in 4..7 {
-        let seq = 100 * index;
-        assert_eq!(states(&board).chars().next(), Some('f'));
-        board.push(SeqNumber(seq), piece(index.into(), 100), true, 10);
-        sack(&mut board, 0, &[(100, seq + 100)]);
-        let again = board.judge(EMSS);
+fn a_retransmission_is_judged_by_what_was_sent_after_it() {
+    for (sent_us, reorder_us, is_lost) in
+        [(9, 0, false), (10, 0, true), (13, 4, false), (14, 4, true)]
+    {
+        let mut board = board(0, 5);
+        sack(&mut board, 0, &[(200, 500)]);
+        assert_eq!(board.judge(EMSS, reorder_us), None);
+        assert_eq!(states(&board), "llsss");
+        board.resend(0, 9);
+        board.resend(1, 9);
+        board.push(SeqNumber(500), piece(5, 100), true, sent_us);
+        assert_eq!(board.judge(EMSS, reorder_us), None);
+        sack(&mut board, 0, &[(500, 600)]);
+        assert_eq!(board.judge(EMSS, reorder_us), is_lost.then_some(9));
+        let expected = if is_lost { "llssss" } else { "ffssss" };
+        assert_eq!(states(&board), expected, "{sent_us} {reorder_us}");
+        assert_eq!(board.judge(EMSS, reorder_us), None, "once");
+    }
+}
+
+/// TCP-032: A segment that comes late, by two, three and ten others: the threshold is its distance and one
+/// more, and what was lost by the old one flies again.
+#[test]
+fn late_segments_raise_the_threshold() {
+    for (late, threshold) in [(2, 3), (3, 4), (10, 11), (400, 300)] {
+        let mut board = board(0, late + 4);
+        board.begin_report(SeqNumber(0), 0);
+        sack(&mut board, 0, &[(200, 100 * (late + 2))]);
+        board.judge(EMSS, 0);
+        assert_eq!(states(&board).starts_with("ll"), late >= 3);
+        board.begin_report(SeqNumber(0), 0);
+        let progress = board.sack(SeqNumber(100), SeqNumber(200));
+        assert_eq!((progress.late_octets, progress.in_vain), (100 * late, 0));
+        board.tolerate(progress.late_octets, EMSS);
+        assert_eq!(board.threshold(), threshold);
+        // The first segment is one further away.
+        board.judge(EMSS, 0);
+        assert!(states(&board).starts_with('l'), "{late}");
+        board.lose_all();
+        assert_eq!(board.threshold(), 3);
+    }
+    let mut board = board(0, 10);
+    sack(&mut board, 0, &[(100, 600), (700, 1_000)]);
+    board.judge(EMSS, 0);
+    assert_eq!(states(&board), "lssssslsss");
+    board.begin_report(SeqNumber(0), 0);
+    let late_octets = board.acknowledge(SeqNumber(600), |_| {}).late_octets;
+    board.tolerate(late_octets, EMSS);
+    assert_eq!((late_octets, states(&board).as_str()), (900, "fsss"));
+    assert_eq!(board.flying_octets(), 100);
+}
+
+/// A retransmission that is acknowledged sooner than anything can be was sent in vain; one that
+/// takes a round trip was not.
+#[test]
+fn what_is_acknowledged_too_soon_was_sent_in_vain() {
+    for (unanswered_us, in_vain) in [(8, 1), (9, 0)] {
+        let mut board = board(0, 5);
+        sack(&mut board, 0, &[(100, 500)]);
+        board.judge(EMSS, 0);
+        board.resend(0, 9);
+        board.begin_report(SeqNumber(0), unanswered_us);
+        let progress = board.acknowledge(SeqNumber(500), |_| {});
+        let late_octets = 400 * in_vain;
         assert_eq!(
-            again.is_some(),
-            index == 6,
-            "more than two segments sent after it"
+            (progress.in_vain, progress.late_octets),
+            (in_vain, late_octets)
         );
     }
-    assert_eq!(states(&board), "lssssss");
 }
 
 /// TCP-036: RFC 2018 section 8: after a time-out nothing counts as received but what is
@@ -175,10 +225,10 @@ fn the_timer_takes_back_what_was_sacked() {
     assert!(board.is_grounded());
     for index in 0..4 {
         assert_eq!(board.first_lost(), Some(index));
-        board.resend(index, SeqNumber(400), 9);
+        board.resend(index, 9);
     }
     assert_eq!((board.first_lost(), board.flying_octets()), (None, 400));
-    assert_eq!(board.judge(EMSS), None);
+    assert_eq!(board.judge(EMSS, 0), None);
     assert_eq!(states(&board), "ffff");
 }
 
@@ -189,7 +239,7 @@ fn a_segment_acknowledged_in_part_keeps_its_bounds() {
     assert_eq!(board.acknowledge(SeqNumber(50), |_| {}).octets, 0);
     board.lose_head();
     assert_eq!(board.first_lost(), Some(0));
-    board.resend(0, SeqNumber(200), 5);
+    board.resend(0, 5);
     assert_eq!(
         board.entries.front().map(|head| (head.seq, head.octets())),
         Some((SeqNumber(0), 100))
@@ -298,11 +348,11 @@ fn random_histories_agree_with_a_walk() {
                 8 if random.random_ratio(1, 20) => board.lose_all(),
                 _ => {
                     if let Some(index) = board.first_lost() {
-                        board.resend(index, next, step);
+                        board.resend(index, step);
                     }
                 }
             }
-            board.judge(EMSS);
+            board.judge(EMSS, 0);
             verify(&mut board, EMSS, &what);
         }
     }

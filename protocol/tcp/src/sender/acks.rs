@@ -10,7 +10,7 @@
 //! ```
 //!
 //! With SACK this is RFC 6675, without it NewReno (RFC 6582) with limited transmit (RFC 3042).
-use super::types::{Limit, Recovery};
+use super::types::{Limit, Recovery, Undo};
 use super::Sender;
 use crate::options::SackBlocks;
 use crate::scoreboard::Progress;
@@ -71,16 +71,20 @@ impl Sender {
         let same_window = report.window == self.window.unscaled;
         self.update_window(report);
         let (was_full, una) = (self.limit == Limit::Congestion, self.una);
+        let unanswered_us = now_us.saturating_sub(self.rto.least_us().unwrap_or(0));
+        self.scoreboard.begin_report(self.una, unanswered_us);
         let mut progress = self.acknowledge(report.ack);
         let mut sacked = false;
         for &(left, right) in report.sack.as_slice().iter().filter(|_| self.sack) {
             let of_block = self.scoreboard.sack(left, right);
             sacked |= of_block.octets > 0;
-            progress.octets += of_block.octets;
-            progress.sent_us = progress.sent_us.max(of_block.sent_us);
+            progress.join(of_block);
         }
         if let Some(sent_us) = progress.sent_us {
             self.rto.sample(now_us.saturating_sub(sent_us));
+        }
+        if self.sack && !matches!(self.recovery, Recovery::TimeOut { .. }) {
+            self.judge_reordering(&progress);
         }
         if self.una == una {
             // RFC 6675 counts ACKs with news in their blocks, RFC 5681 those without any news.
@@ -96,7 +100,28 @@ impl Sender {
         if self.sack {
             self.judge_losses(now_us);
         }
+        self.scoreboard.end_report();
         verdict
+    }
+
+    /// What came late was not lost. If all that was sent again in this recovery was sent in vain,
+    /// and nothing else is lost, the congestion control is as it was before.
+    fn judge_reordering(&mut self, progress: &Progress) {
+        let emss_octets = self.emss_octets.into();
+        self.scoreboard.tolerate(progress.late_octets, emss_octets);
+        let Some(undo) = &mut self.undo else {
+            return;
+        };
+        undo.sent_again = undo.sent_again.saturating_sub(progress.in_vain);
+        let was_in_vain = progress.in_vain > 0 || progress.late_octets > 0;
+        if !was_in_vain || undo.sent_again > 0 || self.scoreboard.has_lost() {
+            return;
+        }
+        if let Some(undo) = self.undo.take() {
+            self.congestion = undo.congestion;
+            self.counts.undone_recoveries += 1;
+            self.end_recovery();
+        }
     }
 
     /// RFC 9293 section 3.10.7.4: the window of the newest segment. One of a segment that is not
@@ -160,6 +185,7 @@ impl Sender {
 
     fn end_recovery(&mut self) {
         self.recovery = Recovery::None;
+        self.undo = None;
         self.inflation_octets = 0;
         self.force = false;
     }
@@ -179,11 +205,15 @@ impl Sender {
     fn on_duplicate(&mut self, count: u32, now_us: u64) {
         self.counts.duplicate_acks += u64::from(count);
         self.duplicate_acks = self.duplicate_acks.saturating_add(count);
+        let threshold = match self.sack {
+            true => self.scoreboard.threshold(),
+            false => DUPLICATE_ACKS,
+        };
         let emss = u64::from(self.emss_octets);
         match self.recovery {
             // RFC 6582 section 3.2, step 1: not for duplicates that a time-out has caused.
             Recovery::None
-                if self.duplicate_acks >= DUPLICATE_ACKS
+                if self.duplicate_acks >= threshold
                     && (self.sack || self.una.is_after(self.recover)) =>
             {
                 self.begin_recovery(now_us);
@@ -192,7 +222,7 @@ impl Sender {
                     self.inflation_octets = u64::from(self.duplicate_acks) * emss;
                 }
             }
-            Recovery::None if self.duplicate_acks >= DUPLICATE_ACKS => {}
+            Recovery::None if self.duplicate_acks >= threshold => {}
             Recovery::None if !self.sack => {
                 self.inflation_octets = u64::from(self.duplicate_acks) * emss;
             }
@@ -208,7 +238,8 @@ impl Sender {
 
     /// RFC 6675 section 5, after each ACK.
     fn judge_losses(&mut self, now_us: u64) {
-        let again = self.scoreboard.judge(self.emss_octets.into());
+        let reorder_us = self.rto.srtt_us().unwrap_or(0) / 4;
+        let again = self.scoreboard.judge(self.emss_octets.into(), reorder_us);
         self.counts.lost_retransmissions += u64::from(again.is_some());
         if !self.scoreboard.has_lost() {
             return;
@@ -226,6 +257,11 @@ impl Sender {
 
     fn begin_recovery(&mut self, now_us: u64) {
         self.reduced_us = now_us;
+        // A second reduction for the same losses is not taken back.
+        self.undo = (self.recovery == Recovery::None && self.sack).then(|| Undo {
+            congestion: self.congestion.clone(),
+            sent_again: 0,
+        });
         let flight = u64::from(self.nxt.octets_since(self.una));
         self.congestion.on_loss(flight);
         self.recovery = Recovery::Fast { point: self.nxt };

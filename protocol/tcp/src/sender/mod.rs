@@ -12,8 +12,8 @@
 //! split only where nothing else helps, and then for good: if it is larger than the maximum segment
 //! size, or if the peer's window has stayed smaller than it for a time-out (MPA-030).
 //!
-//! Memory: [`Settings::records_max`] records of 24 octets pending or to be reported, and as many
-//! segments of 56 octets in flight; twice as many while segments are split.
+//! Memory: [`Settings::records_max`] records pending or to be reported, and as many segments in
+//! flight; twice as many while segments are split ([`Settings::memory_octets_max`]).
 pub mod acks;
 mod sending;
 mod timers;
@@ -28,7 +28,7 @@ use crate::scoreboard::Scoreboard;
 use crate::seq::SeqNumber;
 use crate::settings::{Settings, TimeOut, EMSS_OCTETS_MIN};
 use std::collections::VecDeque;
-use types::{Fin, Limit, Pending, Recovery, Window, RECORD_OCTETS_MAX};
+use types::{Fin, Limit, Pending, Recovery, Undo, Window, RECORD_OCTETS_MAX};
 
 /// The sending half.
 #[derive(Clone, Debug, Hash)]
@@ -44,6 +44,7 @@ pub struct Sender {
     rto: RtoEstimator,
     congestion: Congestion,
     recovery: Recovery,
+    undo: Option<Undo>,
     /// SND.NXT at the last loss: what RFC 6582 calls recover, plus one.
     recover: SeqNumber,
     /// When the congestion window was last reduced, but by the timer.
@@ -102,6 +103,7 @@ impl Sender {
             rto,
             congestion: Congestion::new(algorithm, emss_octets, agreed.syn_was_lost),
             recovery: Recovery::None,
+            undo: None,
             recover: agreed.first - 1,
             reduced_us: now_us,
             sack: agreed.sack,
@@ -121,6 +123,12 @@ impl Sender {
             blocked: false,
             counts: SenderCounts::default(),
         }
+    }
+
+    /// Octets on the heap at most: vectors take up to twice what is in them.
+    pub(crate) const fn heap_octets_max(records_max: usize) -> usize {
+        let record = size_of::<Pending>() + size_of::<u64>();
+        2 * (records_max + 1) * record + Scoreboard::heap_octets_max(2 * records_max + 1)
     }
 
     /// Queue a record.

@@ -50,7 +50,14 @@ impl Sender {
             }
         }
         self.force = false;
-        self.scoreboard.resend(index, self.nxt, now_us);
+        self.scoreboard.resend(index, now_us);
+        if index == 0 {
+            // Its acknowledgement takes a round trip, of which the timer has used a part.
+            self.timer_us = None;
+        }
+        if let Some(undo) = &mut self.undo {
+            undo.sent_again += 1;
+        }
         self.start_timer(now_us);
         let entry = *self.scoreboard.entry(index)?;
         self.counts.retransmitted_segments += 1;

@@ -49,6 +49,7 @@ impl Sender {
         self.rto.back_off();
         self.scoreboard.lose_all();
         self.recovery = Recovery::TimeOut { point: self.nxt };
+        self.undo = None;
         self.recover = self.nxt;
         (self.duplicate_acks, self.inflation_octets) = (0, 0);
         Ok(())

@@ -1,6 +1,8 @@
 //! Words of the sender: records, what it emits, the peer's window, where recovery is, counters.
+use crate::congestion::Congestion;
 use crate::segment::Piece;
 use crate::seq::SeqNumber;
+use std::hash::{Hash, Hasher};
 
 /// Octets of a record, at most: an FPDU of the largest ULPDU, rounded down to what 16 bits count.
 pub const RECORD_OCTETS_MAX: u32 = 65_535;
@@ -68,6 +70,15 @@ pub(super) enum Recovery {
     TimeOut { point: SeqNumber },
 }
 
+/// What fast recovery has changed, in case it was for nothing.
+#[derive(Clone, Debug, Hash)]
+pub(super) struct Undo {
+    /// The congestion control before.
+    pub(super) congestion: Congestion,
+    /// Segments that were sent again and have not been found sent in vain.
+    pub(super) sent_again: u32,
+}
+
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fin {
     No,
@@ -84,7 +95,7 @@ pub(super) enum Limit {
 }
 
 /// Counters of the sender.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct SenderCounts {
     /// Segments with payload that were sent for the first time.
     pub segments: u64,
@@ -100,12 +111,19 @@ pub struct SenderCounts {
     pub fast_recoveries: u64,
     /// Retransmissions that were found lost without the timer.
     pub lost_retransmissions: u64,
+    /// Fast recoveries that were taken back: the path had reordered, not lost.
+    pub undone_recoveries: u64,
     /// Expiries of the retransmission timer.
     pub time_outs: u64,
     /// Probes of a window that was closed.
     pub window_probes: u64,
     /// Pieces that records were split into beyond the first.
     pub splits: u64,
+}
+
+/// Nothing, as those of what arrived.
+impl Hash for SenderCounts {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 /// What the handshake agreed on, for the sender.

@@ -10,9 +10,6 @@ mod closing;
 mod windows;
 mod timers;
 mod switch;
-mod scripted;
-mod hostile;
-mod random;
 
 use link::{Action, Path};
 use pair::{Pair, CLIENT, SERVER};

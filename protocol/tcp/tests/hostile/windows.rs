@@ -1,5 +1,5 @@
 //! What a hostile peer can do with SACK blocks, windows and options.
-use crate::scripted::{head, Scripted, ACK, ISS, SYN_ACK};
+use crate::peer::{head, Scripted, ACK, ISS, SYN_ACK};
 use rnic_tcp::{SackBlocks, SeqNumber, State};
 
 fn blocks(edges: &[(i64, i64)]) -> SackBlocks {

@@ -1,8 +1,12 @@
-//! Random segments and events against one connection: no panic, and memory stays bounded.
-use crate::scripted::{head, Scripted, ACK};
+//! 10^8 octets of random and mutated segments, and events of a device, against one connection: no
+//! panic, and no more memory than it says.
+use crate::memory::Gauge;
+use crate::peer::{head, Scripted, ACK};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rnic_tcp::{Flags, Head, Output, Record, Segment, SeqNumber, Settings, Snapshot, State};
+use rnic_tcp::{
+    Flags, Head, Options, Output, Record, Segment, SeqNumber, Settings, Snapshot, State,
+};
 
 /// A number near those in use, or any.
 fn near(random: &mut ChaCha8Rng, base: i64) -> i64 {
@@ -41,7 +45,7 @@ fn mutated(random: &mut ChaCha8Rng, seq: i64, ack: i64) -> Head {
 }
 
 /// What a hostile peer, a slow application and a clock can do in any order.
-fn run(seed: u64, steps: u32) -> (u64, [bool; 10]) {
+fn run(seed: u64, steps: u32, gauge: &Gauge) -> (u64, [bool; 10]) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut peer = Scripted::established();
     let payload = [7u8; 2_000];
@@ -56,7 +60,12 @@ fn run(seed: u64, steps: u32) -> (u64, [bool; 10]) {
         }
         match random.random_range(0..12) {
             0..=6 => {
-                let head = mutated(&mut random, rcv_nxt, snd_una);
+                let mut head = mutated(&mut random, rcv_nxt, snd_una);
+                if random.random_ratio(1, 8) {
+                    // Options of random octets, where they can be read.
+                    let octets: [u8; 40] = random.random();
+                    head.options = Options::parse(&octets).unwrap_or(head.options);
+                }
                 let payload = &payload[..random.random_range(0..=2_000)];
                 let payload = if random.random() { payload } else { &[] };
                 octets += payload.len() as u64 + 20;
@@ -101,12 +110,13 @@ fn run(seed: u64, steps: u32) -> (u64, [bool; 10]) {
         for output in peer.outputs() {
             if let Output::Segment(sent) = output {
                 let sent = sent.head;
-                rcv_nxt = i64::from(sent.ack.distance_from(SeqNumber(crate::scripted::IRS + 1)));
-                snd_una = i64::from(sent.seq.distance_from(SeqNumber(crate::scripted::ISS) + 1));
+                rcv_nxt = i64::from(sent.ack.distance_from(SeqNumber(crate::peer::IRS + 1)));
+                snd_una = i64::from(sent.seq.distance_from(SeqNumber(crate::peer::ISS) + 1));
             }
         }
-        let records = Settings::default().records_max as usize;
-        assert!(peer.tcp.room() <= records);
+        let settings = Settings::default();
+        assert!(peer.tcp.room() <= settings.records_max as usize);
+        gauge.verify(&settings, "at random");
     }
     (octets, seen)
 }
@@ -115,12 +125,14 @@ fn run(seed: u64, steps: u32) -> (u64, [bool; 10]) {
 #[test]
 fn random_segments_neither_panic_nor_loop() {
     let (mut octets, mut seen) = (0, [false; 10]);
-    for seed in 0..300 {
-        let (run_octets, run_seen) = run(seed, 1_000);
-        octets += run_octets;
+    let gauge = Gauge::new();
+    let mut seed = 0;
+    while octets < 100_000_000 {
+        let (run_octets, run_seen) = run(seed, 1_000, &gauge);
+        (octets, seed) = (octets + run_octets, seed + 1);
         (0..10).for_each(|state| seen[state] |= run_seen[state]);
     }
-    println!("{octets} octets of segments");
+    println!("{octets} octets of segments in {seed} runs");
     let states = [
         State::Established,
         State::FinWait1,
