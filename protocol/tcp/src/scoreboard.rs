@@ -21,6 +21,9 @@ use crate::seq::SeqNumber;
 use entry::State;
 use std::collections::VecDeque;
 
+/// Sacked runs or segments above an octet that make it lost (DupThresh of RFC 6675 section 2).
+const THRESHOLD: u32 = 3;
+
 /// The segments in flight.
 #[derive(Clone, Debug, Hash)]
 pub struct Scoreboard {
@@ -57,7 +60,7 @@ impl Scoreboard {
             lost: 0,
             lost_from: seq,
             judged: seq,
-            threshold: judging::THRESHOLD,
+            threshold: THRESHOLD,
             furthest: seq,
             unanswered_us: 0,
             again: VecDeque::new(),
@@ -223,7 +226,7 @@ impl Scoreboard {
         }
         self.ranges.clear();
         self.again.clear();
-        self.threshold = judging::THRESHOLD;
+        self.threshold = THRESHOLD;
         (self.flying, self.flying_octets) = (0, 0);
         self.lost = self.entries.len() as u32;
         if let (Some(head), Some(last)) = (self.entries.front(), self.entries.back()) {

@@ -8,8 +8,6 @@ use super::entry::{Entry, Progress, State};
 use super::Scoreboard;
 use crate::seq::SeqNumber;
 
-/// Sacked runs or segments above an octet that make it lost (DupThresh of RFC 6675 section 2).
-pub(super) const THRESHOLD: u32 = 3;
 /// The threshold with reordering, at most: beyond it a loss waits for the timer too often.
 const THRESHOLD_MAX: u32 = 300;
 

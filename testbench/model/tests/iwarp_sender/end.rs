@@ -163,6 +163,8 @@ impl End {
             key: ConnectionKey { remote, local },
             sequence_start: sequence_starts[1],
             window: 1 << 20,
+            seg_ack: 0,
+            seg_wnd: 0,
             markers: agreed.markers_in,
             crc: agreed.crc,
             version: agreed.version,
