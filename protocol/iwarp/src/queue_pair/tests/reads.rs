@@ -231,6 +231,27 @@ fn snapshots_are_bounded() {
     }
 }
 
+/// The bound is one that is reached, and not passed: two ULPDUs of 1454 octets fill it. What is
+/// held ends with the connection.
+#[test]
+fn a_full_bound_is_full() {
+    for (snapshot_octets, count) in [(2 * 1454 - 1, 2), (2 * 1454, 2), (2 * 1454 + 1, 3)] {
+        let limits = Limits {
+            snapshot_octets,
+            ..Limits::default()
+        };
+        let mut pair = QueuePair::new(&agreed(true), 1460, limits);
+        let mut host = TestHost::with(1, vec![5; 20_000]);
+        ask(&mut pair, &mut host, 1, 15_000);
+        let mut out = Vec::new();
+        let records = std::iter::from_fn(|| pair.transmit(&mut host, &mut out));
+        assert_eq!(records.count(), count);
+        assert!(!pair.responder.is_empty());
+        pair.abort();
+        assert!(pair.responder.is_empty());
+    }
+}
+
 /// Work requests and responses leave in turns, each message whole (DDP-021).
 #[test]
 fn neither_side_starves() {
