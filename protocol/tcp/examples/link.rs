@@ -12,8 +12,8 @@
 //! | 5 % loss             | never longer without an octet than four time-outs in a row take      |
 //! | four connections     | Jain index 0.95, median of the seeds                                 |
 //!
-//! Octets are compared where the product is 10 KB; every other invariant of the tests' pair holds in
-//! all runs: each octet once and in order, no record with other bounds.
+//! Octets are compared where the product is 10 KB; every other invariant of the tests' pair holds
+//! in all runs: each octet once and in order, no record with other bounds.
 #[allow(unused)]
 #[path = "../tests/pair/device.rs"]
 mod device;

@@ -5,8 +5,8 @@
 //! inputs give equal outputs. Octets to be sent stay with the caller: the crate deals in *records*,
 //! of which it knows length and place in the stream, and that leave, and leave again, with the same
 //! bounds (an FPDU each, module docs of `sender`). What it relies on is RFC 9293, with 5681, 6298,
-//! 6582, 6675, 6928 and 9438 for when to send, 8985 for retransmissions that are lost, 2018 and 7323
-//! for options, and 5961 for what to believe.
+//! 6582, 6675, 6928 and 9438 for when to send, 8985 for retransmissions that are lost, 2018 and
+//! 7323 for options, and 5961 for what to believe.
 //!
 //! ```text
 //!   connect                                        accept (Listener)

@@ -10,7 +10,8 @@
 //! again once it has been sent again; the octets that fly are the RFC's pipe. SACK blocks count for
 //! entries that they cover whole: a receiver that reports runs of octets, as RFC 2018 section 4 has
 //! it, leaves none of them out, and blocks of single octets cost no memory. Memory: an entry for
-//! each segment in flight, at most half as many ranges, and twice as many notes of what was sent again.
+//! each segment in flight, at most half as many ranges, and twice as many notes of what was sent
+//! again.
 mod entry;
 mod judging;
 

@@ -6,12 +6,13 @@
 //!                                                         deliver it twice, let a timer expire
 //! ```
 //!
-//! A line for each set of bounds: the states of the pair, the steps to them, the different states of
-//! one end, the different segments. States are told apart by a hash of 96 bits; one that was met before with as many faults left is
-//! not followed again. While segments are in flight the clock stands still, but for early timers,
-//! which expire whatever is in flight. A segment overtakes if one that was sent before it, the same
-//! way, is still in flight. In each state the invariants of `end` hold, and where
-//! nothing is left to happen everything was delivered once, acknowledged and closed.
+//! A line for each set of bounds: the states of the pair, the steps to them, the different states
+//! of one end, the different segments. States are told apart by a hash of 96 bits; one that was met
+//! before with as many faults left is not followed again. While segments are in flight the clock
+//! stands still, but for early timers, which expire whatever is in flight. A segment overtakes if
+//! one that was sent before it, the same way, is still in flight. In each state the invariants of
+//! `end` hold, and where nothing is left to happen everything was delivered once, acknowledged and
+//! closed.
 //!
 //! `--break NAME` builds an error in, between a connection and the explorer; the connection itself
 //! has no switch for it. Exit status 1: something was found.
@@ -57,8 +58,8 @@ const fn bounds(records: u32, faults: [u8; 3], order: Order) -> Bounds {
     }
 }
 
-/// A set of bounds has 2^26 places of 17 octets for its states, seven of eight of them used, and half
-/// as much again while they grow; two sets are explored at once.
+/// A set of bounds has 2^26 places of 17 octets for its states, seven of eight of them used, and
+/// half as much again while they grow; two sets are explored at once.
 const LIMITS: Limits = Limits {
     states: 58_000_000,
     time: Duration::from_secs(280),

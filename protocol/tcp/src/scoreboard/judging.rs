@@ -82,9 +82,9 @@ impl Scoreboard {
         false
     }
 
-    /// Judge what has been passed by enough sacked octets, once, and what was sent again by what was
-    /// sent more than `reorder_us` after it and has arrived (RFC 8985 section 6.2). Returns when the
-    /// latest retransmission was sent that is now known to be lost.
+    /// Judge what has been passed by enough sacked octets, once, and what was sent again by what
+    /// was sent more than `reorder_us` after it and has arrived (RFC 8985 section 6.2). Returns
+    /// when the latest retransmission was sent that is now known to be lost.
     pub fn judge(&mut self, emss_octets: u32, reorder_us: u64) -> Option<u64> {
         let begin = self
             .entries

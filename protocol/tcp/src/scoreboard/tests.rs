@@ -160,8 +160,8 @@ fn a_retransmission_is_judged_by_what_was_sent_after_it() {
     }
 }
 
-/// TCP-032: A segment that comes late, by two, three and ten others: the threshold is its distance and one
-/// more, and what was lost by the old one flies again.
+/// TCP-032: A segment that comes late, by two, three and ten others: the threshold is its distance
+/// and one more, and what was lost by the old one flies again.
 #[test]
 fn late_segments_raise_the_threshold() {
     for (late, threshold) in [(2, 3), (3, 4), (10, 11), (400, 300)] {

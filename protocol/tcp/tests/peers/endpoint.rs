@@ -28,8 +28,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// `records` of different lengths, over a link with a loss and a seed; the end listens until it is
-    /// told to connect.
+    /// `records` of different lengths, over a link with a loss and a seed; the end listens until it
+    /// is told to connect.
     pub fn new(ends: Ends, settings: Settings, iss: u32, records: u64, link: (u32, u64)) -> Self {
         let (loss, seed) = link;
         let mut begins = vec![0];

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 
 const OWN: (Ipv4Address, u16) = (Ipv4Address::new(192, 0, 2, 1), 4_001);
 const PEER: (Ipv4Address, u16) = (Ipv4Address::new(192, 0, 2, 2), 4_002);
-/// smoltcp 0.12 adds to sequence numbers as `usize` where it makes SACK blocks: from 2^31 on its sum
-/// overflows, and a debug build panics.
+/// smoltcp 0.12 adds to sequence numbers as `usize` where it makes SACK blocks: from 2^31 on its
+/// sum overflows, and a debug build panics.
 const ISS: u32 = 1_000;
 /// One way.
 const DELAY_US: u64 = 50;
