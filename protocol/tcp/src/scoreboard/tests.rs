@@ -302,7 +302,7 @@ fn verify(board: &mut Scoreboard, emss: u32, what: &str) {
         "{what}"
     );
     assert_eq!(board.is_grounded(), board.flying == 0, "{what}");
-    assert_eq!(board.is_empty(), board.len() == 0, "{what}");
+    assert_eq!(board.is_empty(), board.entries.is_empty(), "{what}");
     let mut runs: Vec<(SeqNumber, SeqNumber)> = Vec::new();
     for entry in board
         .entries
