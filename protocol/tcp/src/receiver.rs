@@ -7,7 +7,7 @@
 //!                                                     limit: the switch, once it is known
 //! ```
 //!
-//! It keeps octets in order and up to [`ranges_max`](crate::ranges::ranges_max) ranges beyond gaps,
+//! It keeps octets in order and up to [`ranges_max`] ranges beyond gaps,
 //! of overlapping segments the octets that came first. With a *limit* it neither keeps nor
 //! acknowledges what lies behind it, and it forgets what it had kept there, which is possible as
 //! long as that was not acknowledged. Memory: [`Settings::receive_octets`], taken when the first

@@ -114,6 +114,7 @@ mod tests {
             assert_eq!(base.earlier(base + 1), base);
             assert_eq!((base + 1).earlier(base), base);
             assert_eq!(base + 5 - 5, base);
+            assert_eq!(base.to_string(), base.0.to_string());
         }
     }
 

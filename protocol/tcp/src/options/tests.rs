@@ -120,3 +120,11 @@ fn every_short_text_is_read_or_refused() {
     }
     assert!(refused > 0);
 }
+
+#[test]
+fn blocks_are_empty_until_there_is_one() {
+    let mut blocks = SackBlocks::default();
+    assert!(blocks.is_empty());
+    blocks.push(SeqNumber(1), SeqNumber(2));
+    assert!(!blocks.is_empty());
+}

@@ -294,6 +294,15 @@ fn verify(board: &mut Scoreboard, emss: u32, what: &str) {
         .iter()
         .position(|entry| entry.state == State::Lost);
     assert_eq!(board.first_lost(), lost, "{what}");
+    let is_lost = |entry: &&Entry| entry.state == State::Lost;
+    let lost = board.entries.iter().filter(is_lost).count();
+    assert_eq!(
+        (lost as u32, lost > 0),
+        (board.lost, board.has_lost()),
+        "{what}"
+    );
+    assert_eq!(board.is_grounded(), board.flying == 0, "{what}");
+    assert_eq!(board.is_empty(), board.entries.is_empty(), "{what}");
     let mut runs: Vec<(SeqNumber, SeqNumber)> = Vec::new();
     for entry in board
         .entries
