@@ -5,12 +5,12 @@
 //! 100 Mb/s, frames of 1,514 octets; its queue holds one bandwidth-delay product, at least 32 KiB.
 //! A figure below its goal ends in `!`, and the exit status is then 1.
 //!
-//! | link                 | goal                                                                |
-//! |----------------------|---------------------------------------------------------------------|
-//! | without loss         | 95 % of the bottleneck, reordered and duplicated segments or not     |
-//! | 0.1 and 1 % loss     | 70 % of Mathis' bound, or of the bottleneck where that is less       |
-//! | 5 % loss             | never longer without an octet than four time-outs in a row take      |
-//! | four connections     | Jain index 0.95, median of the seeds                                 |
+//! | link             | goal                                                             |
+//! |------------------|------------------------------------------------------------------|
+//! | without loss     | 95 % of the bottleneck, reordered and duplicated segments or not |
+//! | 0.1 and 1 % loss | 70 % of Mathis' bound, or of the bottleneck where that is less   |
+//! | 5 % loss         | never longer without an octet than four time-outs in a row take  |
+//! | four connections | Jain index 0.95, median of the seeds                             |
 //!
 //! Octets are compared where the product is 10 KB; every other invariant of the tests' pair holds
 //! in all runs: each octet once and in order, no record with other bounds.

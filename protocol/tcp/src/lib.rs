@@ -48,12 +48,12 @@
 //!
 //! # Checks beyond the tests
 //!
-//! | command                                               | what                              |
-//! |-------------------------------------------------------|-----------------------------------|
-//! | `cargo run --release -p rnic-tcp --example explore`   | orders of delivery with faults    |
-//! | `cargo run --release -p rnic-tcp --example link`      | goodput and fairness, with goals  |
-//! | `cargo bench -p rnic-tcp`                             | what a frame costs                |
-//! | `cargo mutants --config protocol/tcp/mutants.toml -p rnic-tcp` | what unit tests notice   |
+//! | command                                                        | what                             |
+//! |----------------------------------------------------------------|----------------------------------|
+//! | `cargo run --release -p rnic-tcp --example explore`            | orders of delivery with faults   |
+//! | `cargo run --release -p rnic-tcp --example link`               | goodput and fairness, with goals |
+//! | `cargo bench -p rnic-tcp`                                      | what a frame costs               |
+//! | `cargo mutants --config protocol/tcp/mutants.toml -p rnic-tcp` | what unit tests notice           |
 //!
 //! # Example
 //!
