@@ -164,11 +164,12 @@ impl Rtl {
 
     /// Put a frame on the wire and wait until it is in, and for what slows a sender down.
     fn send(&mut self, frame: &[u8]) {
-        let start = self.simulation.borrow().now();
+        let mut start = self.simulation.borrow().now();
         if !self.send_looped(frame) {
-            self.simulation
-                .borrow_mut()
-                .push_frame(frame.to_vec(), false);
+            let mut simulation = self.simulation.borrow_mut();
+            simulation.push_frame(frame.to_vec(), false);
+            // What was written before has taken effect first.
+            start = simulation.now();
         }
         let mut simulation = self.simulation.borrow_mut();
         while simulation.frames_waiting() > 0 || simulation.now() - start < self.frame_cycles_min {

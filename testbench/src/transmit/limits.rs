@@ -248,7 +248,7 @@ pub(super) fn run(case: Case) -> Result<Done, SimError> {
         raw.play(&batch, &mut random);
     }
     // To its last unit, in any case.
-    let whole = vec![Head::new("a whole ring", 64, vec![64]); (UNITS / units(1)) as usize];
+    let whole = vec![Head::new("octets of the frame", 64, vec![64]); (UNITS / units(1)) as usize];
     if raw.differences.is_empty() {
         raw.play(&whole, &mut random);
     }
