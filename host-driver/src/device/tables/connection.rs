@@ -128,8 +128,8 @@ pub struct TcpState {
     pub seg_ack: u32,
     /// SEG.WND of the same segment, unscaled.
     pub seg_wnd: u16,
-    /// A FIN with payload has arrived; it takes effect once RCV.NXT is at its sequence number, which
-    /// events report ([`Event::fin`](crate::Event::fin)).
+    /// A FIN with payload has arrived; it takes effect once RCV.NXT is at its sequence number,
+    /// which events report ([`Event::fin`](crate::Event::fin)).
     pub fin_seen: bool,
     /// Out-of-order ranges, at most 16.
     pub ranges: u8,
