@@ -7,24 +7,13 @@ mod search;
 mod space;
 
 use end::Break;
-use search::{explore, settings, Bounds, Limits, Order};
+use search::{bounds, explore, settings, Limits, Order};
 use std::time::Duration;
 
 const LIMITS: Limits = Limits {
     states: 1_000_000,
     time: Duration::from_secs(60),
 };
-
-const fn bounds(records: u32, faults: [u8; 3], order: Order) -> Bounds {
-    let [losses, duplications, early_timers] = faults;
-    Bounds {
-        records,
-        losses,
-        duplications,
-        early_timers,
-        order,
-    }
-}
 
 /// TCP-002, TCP-007, TCP-034, MPA-031: in every order of delivery, with few faults, each record
 /// arrives once, whole, and both ends close.

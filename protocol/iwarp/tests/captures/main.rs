@@ -132,6 +132,14 @@ fn with_zero_pad(stream: &[u8], framing: Framing) -> (Vec<u8>, usize) {
     (zeroed, changed)
 }
 
+/// What one end sends by.
+fn framing(agreed: &Agreed) -> Framing {
+    Framing {
+        markers: agreed.markers_out,
+        crc: agreed.crc,
+    }
+}
+
 /// MPA-001, MPA-003, MPA-006, MPA-020, DDP-012, RDMAP-001, RDMAP-002, RDMAP-006, RDMAP-007,
 /// RDMAP-008: both directions of every connection of siw's captures: the start-up frames and all
 /// FPDUs that are rebuilt from settings and messages are what siw sent, octet for octet, but for
@@ -144,10 +152,7 @@ fn what_siw_sent_is_sent_again() {
             connections += 1;
             let (one, other, request, reply) = start(name, &sent, &answered);
             for (agreed, stream) in [(one, &sent[request..]), (other, &answered[reply..])] {
-                let framing = Framing {
-                    markers: agreed.markers_out,
-                    crc: agreed.crc,
-                };
+                let framing = framing(&agreed);
                 let (messages, whole) = messages(stream, framing);
                 assert_eq!(whole, stream.len(), "{name}: all of it is messages");
                 count += messages.len();
@@ -191,10 +196,7 @@ fn what_other_writers_sent_is_sent_again() {
             );
             assert_eq!(one.rtr, other.rtr);
             for (agreed, stream) in [(one, &sent[request..]), (other, &answered[reply..])] {
-                let framing = Framing {
-                    markers: agreed.markers_out,
-                    crc: agreed.crc,
-                };
+                let framing = framing(&agreed);
                 let (messages, whole) = messages(stream, framing);
                 assert_eq!(whole, stream.len(), "{name}: all of it is messages");
                 count += messages.len();

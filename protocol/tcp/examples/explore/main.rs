@@ -21,7 +21,7 @@ mod search;
 mod space;
 
 use end::Break;
-use search::{explore, settings, Bounds, Limits, Order, Report};
+use search::{bounds, explore, settings, Bounds, Limits, Order, Report};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -46,17 +46,6 @@ const BOUNDS: [Bounds; 15] = [
     bounds(3, [0, 0, 1], Order::Any),
     bounds(3, [2, 2, 2], Order::Sent { overtakings: 0 }),
 ];
-
-const fn bounds(records: u32, faults: [u8; 3], order: Order) -> Bounds {
-    let [losses, duplications, early_timers] = faults;
-    Bounds {
-        records,
-        losses,
-        duplications,
-        early_timers,
-        order,
-    }
-}
 
 /// A set of bounds has 2^26 places of 17 octets for its states, seven of eight of them used, and
 /// half as much again while they grow; two sets are explored at once.

@@ -16,6 +16,18 @@ pub struct Bounds {
     pub order: Order,
 }
 
+/// `faults`: losses, duplications, early timers.
+pub const fn bounds(records: u32, faults: [u8; 3], order: Order) -> Bounds {
+    let [losses, duplications, early_timers] = faults;
+    Bounds {
+        records,
+        losses,
+        duplications,
+        early_timers,
+        order,
+    }
+}
+
 /// In which order segments arrive.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Order {
