@@ -327,8 +327,8 @@ impl Raw {
                 }
             }
         }
-        // One more than the ring has ahead of its head; 2^17 and 2^31, of which the low 17 bits, all
-        // that a ring has units for, say nothing; one back of its tail.
+        // One more than the ring has ahead of its head; 2^17 and 2^31 ahead, of which the low 17
+        // bits, enough for the units of a ring, say nothing; one back of its tail.
         let tail = tx_register(self.ring, TX_TAIL);
         let wrongs = [UNITS + 1, 1 << 17, 1 << 31, u32::MAX];
         for wrong in wrongs.map(|distance| first.wrapping_add(distance)) {
