@@ -3,6 +3,7 @@
 //! A child catches the mutant if it exits with a status other than 0, reports a failure before it
 //! exits (it is then stopped), or runs far longer than it should, as it does on a core that hangs.
 
+use super::time::{self, Bound};
 use super::MutantError;
 use rnic_sim::mutant::{LIBRARY_VARIABLE, NUMBER_VARIABLE};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where a mutant can be caught, in the order of cost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -171,7 +172,7 @@ impl Programs {
 }
 
 impl Check {
-    /// Run it with mutant `number` of `library` enabled, for at most `limit`.
+    /// Run it with mutant `number` of `library` enabled, for at most `limit` of the processor's time.
     pub fn run(&self, library: &Path, number: u16, limit: Duration) -> Result<Ended, MutantError> {
         let mut command = Command::new(&self.program);
         command
@@ -189,7 +190,7 @@ impl Check {
         };
         let mut child = command.spawn().map_err(failed)?;
         let lines = lines_of(&mut child);
-        let watched = self.watch(&lines, Instant::now() + limit);
+        let watched = self.watch(&lines, &Bound::new(child.id(), limit));
         if watched.is_err() {
             // It may have ended meanwhile; `wait` returns the status either way.
             let _ = child.kill();
@@ -204,23 +205,22 @@ impl Check {
 
     /// Read lines until the child closes its outputs; returns the most informative one. An error is
     /// the reason to stop it.
-    fn watch(&self, lines: &Receiver<String>, end: Instant) -> Result<String, String> {
+    fn watch(&self, lines: &Receiver<String>, bound: &Bound) -> Result<String, String> {
         let mut message = String::new();
         let reports = |line: &str| self.reports.is_some_and(|words| line.contains(words));
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            match lines.recv_timeout(left) {
+        while !bound.is_exceeded() {
+            match lines.recv_timeout(time::STEP) {
                 Ok(line) if reports(&line) => return Err(line),
                 Ok(line)
                     if is_diagnostic(&line) || !is_diagnostic(&message) && !line.is_empty() =>
                 {
                     message = line;
                 }
-                Ok(_) => {}
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(message),
-                Err(RecvTimeoutError::Timeout) => return Err(format!("no end; last: {message}")),
             }
         }
+        Err(format!("no end; last: {message}"))
     }
 }
 
@@ -262,6 +262,7 @@ fn pass_on(output: impl Read + Send + 'static, sender: Sender<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     fn shell(script: &str, seconds: u64) -> Ended {
         let check = Check {
@@ -294,10 +295,12 @@ mod tests {
             shell("echo 'test a ... FAILED'; exec sleep 600", 60),
             reports
         );
-        let Ended::Failed(message) = shell("echo last; exec sleep 600", 1) else {
-            panic!("a child that hangs passed");
-        };
-        assert_eq!(message, "no end; last: last");
+        for hangs in ["exec sleep 600", "while :; do :; done"] {
+            let Ended::Failed(message) = shell(&format!("echo last; {hangs}"), 1) else {
+                panic!("a child that hangs passed");
+            };
+            assert_eq!(message, "no end; last: last");
+        }
         assert!(begun.elapsed() < Duration::from_secs(60));
     }
 

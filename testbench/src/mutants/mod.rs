@@ -9,12 +9,14 @@
 //! - [`table`]: what a row is, and how the file is read.
 //! - [`text`]: changes in the core's text, all of them selectable, or one for good.
 //! - [`checks`]: playback, attacks, fuzz, hostile fuzz, proofs: commands with time limits.
+//! - [`time`]: what a child has used of them.
 //! - [`campaign`]: every mutant through the checks until one catches it.
 //! - [`report`]: rows and sums for people, and as JSON.
 
 pub mod table;
 pub mod text;
 pub mod checks;
+mod time;
 pub mod campaign;
 pub mod report;
 

@@ -19,14 +19,18 @@ fn agrees(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
     let totals = campaign.totals;
     println!("seed {seed}, width {width}\n{}", totals.text());
     assert_eq!((totals.runs, totals.mismatches), (runs, 0));
-    // Much is sent and most of it arrives: a run that places nothing proves nothing.
+    // A run that sends or places nothing proves nothing.
     assert!(totals.segments > 100 * runs, "{}", totals.text());
-    assert!(
-        totals.fpdus_received > totals.fpdus / 4,
-        "{}",
-        totals.text()
-    );
+    assert!(totals.placed_octets > 0, "{}", totals.text());
     totals
+}
+
+/// Of a fixed seed much of what is sent arrives, too. A fresh one may end its longest streams by an
+/// error at their first FPDUs, and few of them are enough for less than a quarter.
+fn agrees_and_much_arrives(name: &str, width: usize, runs: u64) {
+    let totals = agrees(name, 1, width, runs);
+    let text = totals.text();
+    assert!(totals.fpdus_received > totals.fpdus / 4, "{text}");
 }
 
 /// Runs whose unfinished FPDUs exceed packet memory: segments dropped for lack of room are
@@ -48,7 +52,7 @@ fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
 /// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
-    agrees("fixed", 1, 64, runs(RUNS));
+    agrees_and_much_arrives("fixed", 64, runs(RUNS));
 }
 
 /// The same with a fresh seed, which a failure prints.
@@ -62,12 +66,12 @@ fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
 
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_128() {
-    agrees("wide", 1, 128, runs(RUNS_128));
+    agrees_and_much_arrives("wide", 128, runs(RUNS_128));
 }
 
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_512() {
-    agrees("wider", 1, 512, runs(RUNS_WIDE));
+    agrees_and_much_arrives("wider", 512, runs(RUNS_WIDE));
 }
 
 /// The synthesised text behaves as the simulated one, whatever values hardware leaves undefined, on
