@@ -10,19 +10,19 @@
 //! Compared are each frame that leaves and their order, the status of each head, every report, and
 //! the counters. A tail that is not to be taken is written before each one that is.
 
+use super::heads::{cases, empty_before_its_like, Head, Place, CARRIES};
 use super::totals::{Case, Done, Totals};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::{Counter, ALL};
-use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_abi::registers::{
     tx_register, CONTROL, CONTROL_ENABLE, CONTROL_RESET, COUNTERS, TX_BASE_HIGH, TX_BASE_LOW,
     TX_REPORT_HIGH, TX_REPORT_LOW, TX_TAIL, TX_UNITS_LOG2,
 };
 use rnic_abi::transmit_ring::{
-    units, BULK, CONTROL as CONTROL_RING, ELEMENTS_MAX, ELEMENTS_SHIFT, FRAME_OCTETS_MIN,
-    INSERT_CHECKSUM, INSERT_CRC, REPORT_OCTETS, STATUS_REFUSED, STATUS_WORD, UNIT_OCTETS,
+    units, BULK, CONTROL as CONTROL_RING, REPORT_OCTETS, STATUS_READ_FAILED, STATUS_REFUSED,
+    STATUS_WORD, UNIT_OCTETS,
 };
 use rnic_driver::Bar;
 use rnic_sim::{attach, Form, SimBar, SimError, Simulation, SimulationConfig};
@@ -39,158 +39,10 @@ const REPORT: u64 = RING - 64;
 /// Octets of frames, at places of their own.
 const ARENA: u64 = 0x2_0000_0000;
 const ARENA_OCTETS: usize = 1 << 20;
-/// Octets of an element's length field, and what a head's fields take.
-const FIELD_MAX: usize = 0xffff;
-/// Elements that the field of a head can say.
-const ELEMENTS_SAID_MAX: usize = 15;
-const CHECKSUM_OCTETS: usize = 2;
-const CRC_OCTETS: usize = 4;
+/// ... and of those whose sum carries.
+const CARRIES_AT: u64 = 0x2_0100_0000;
 /// Cycles after which a batch that is not over is stuck.
 const CYCLES_MAX: u64 = 2_000_000;
-
-/// A head, its elements, and the limit that it is drawn for.
-#[derive(Clone, Debug)]
-struct Head {
-    limit: &'static str,
-    octets: usize,
-    /// Octets of each element; all that the head says are there.
-    elements: Vec<usize>,
-    /// Octet from which on it is summed, and its place.
-    checksum: Option<(usize, usize)>,
-    /// First octet covered, and how many.
-    crc: Option<(usize, usize)>,
-}
-
-impl Head {
-    fn new(limit: &'static str, octets: usize, elements: Vec<usize>) -> Self {
-        Self {
-            limit,
-            octets,
-            elements,
-            checksum: None,
-            crc: None,
-        }
-    }
-
-    /// Whether a head is refused, as the contract says it.
-    fn is_refused(&self) -> bool {
-        let count = self.elements.len();
-        let sum: usize = self.elements.iter().sum();
-        let wrong_length = self.octets < FRAME_OCTETS_MIN || self.octets > MAX_FRAME_OCTETS;
-        let wrong_elements = count == 0 || count > ELEMENTS_MAX;
-        let wrong_octets = self.elements.contains(&0) || sum != self.octets;
-        let wrong_checksum = self.checksum.is_some_and(|(start, place)| {
-            let passes = place + CHECKSUM_OCTETS > self.octets;
-            passes || place < start || (place - start) % 2 != 0
-        });
-        let wrong_crc = self.crc.is_some_and(|(first, octets)| {
-            octets == 0 || first + octets + CRC_OCTETS > self.octets
-        });
-        wrong_length || wrong_elements || wrong_octets || wrong_checksum || wrong_crc
-    }
-
-    /// What leaves of `octets` in memory.
-    fn frame(&self, mut octets: Vec<u8>) -> Vec<u8> {
-        if let Some((first, covered)) = self.crc {
-            let crc = crc32c::crc32c(&octets[first..first + covered]);
-            octets[first + covered..][..CRC_OCTETS].copy_from_slice(&crc.to_le_bytes());
-        }
-        if let Some((start, place)) = self.checksum {
-            let words = octets[start..].chunks(2);
-            let sum: u32 = words
-                .map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0)))
-                .sum();
-            let sum = (sum & 0xffff) + (sum >> 16);
-            let sum = (sum & 0xffff) + (sum >> 16);
-            octets[place..place + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
-        }
-        octets
-    }
-
-    /// Its units, with elements from `address` on.
-    fn units(&self, mut address: u64) -> Vec<u8> {
-        let mut head = [0_u32; 8];
-        head[0] = self.octets as u32 | (self.elements.len() as u32) << ELEMENTS_SHIFT;
-        if let Some((start, place)) = self.checksum {
-            head[0] |= INSERT_CHECKSUM;
-            head[1] = start as u32 | (place as u32) << 16;
-        }
-        if let Some((first, octets)) = self.crc {
-            head[0] |= INSERT_CRC;
-            head[2] = first as u32 | (octets as u32) << 16;
-        }
-        let mut words = head.to_vec();
-        for &octets in &self.elements {
-            words.extend([address as u32, (address >> 32) as u32, octets as u32, 0]);
-            address += octets as u64;
-        }
-        words.resize(8 * units(self.elements.len() as u32) as usize, 0);
-        words.iter().flat_map(|word| word.to_le_bytes()).collect()
-    }
-}
-
-/// `octets` in `count` elements, all of one octet but the last.
-fn elements(octets: usize, count: usize) -> Vec<usize> {
-    let mut elements = vec![1; count.saturating_sub(1)];
-    elements.push(octets - elements.len());
-    elements
-}
-
-/// Every limit of a head, at it, below and beyond.
-fn cases() -> Vec<Head> {
-    let mut cases = Vec::new();
-    for octets in [1, 13, 14, 15, 9215, 9216, 9217, FIELD_MAX] {
-        cases.push(Head::new("octets of the frame", octets, vec![octets]));
-    }
-    cases.push(Head::new("octets of the frame", 0, vec![0]));
-    for count in [1, 2, 7, 8, 9, ELEMENTS_SAID_MAX] {
-        cases.push(Head::new("elements", 64, elements(64, count)));
-    }
-    cases.push(Head::new("elements", 64, vec![]));
-    for said in [63, 64, 65] {
-        cases.push(Head::new("octets of the elements", said, vec![20, 44]));
-    }
-    for place in 0..4 {
-        let mut elements = vec![20, 20, 20];
-        elements.insert(place, 0);
-        cases.push(Head::new("an element without octets", 60, elements));
-    }
-    for octets in [14, 15, 61, MAX_FRAME_OCTETS] {
-        let whole = |limit| Head::new(limit, octets, elements(octets, 2));
-        for place in [octets - 3, octets - 2, octets - 1, octets, FIELD_MAX - 1] {
-            for start in [
-                0,
-                place.saturating_sub(2),
-                place.saturating_sub(1),
-                place,
-                place + 1,
-            ] {
-                cases.push(Head {
-                    checksum: Some((start, place)),
-                    ..whole("place of the checksum")
-                });
-            }
-        }
-        for (first, covered) in [
-            (0, octets - 4),
-            (0, octets - 3),
-            (0, octets),
-            (octets - 5, 1),
-            (octets - 4, 1),
-            (octets, 1),
-            (FIELD_MAX, FIELD_MAX),
-            (0, 0),
-            (octets - 4, 0),
-            (3, 1),
-        ] {
-            cases.push(Head {
-                crc: Some((first, covered)),
-                ..whole("range of the CRC")
-            });
-        }
-    }
-    cases
-}
 
 /// The device, and what it is to do.
 struct Raw {
@@ -200,6 +52,7 @@ struct Raw {
     tail: u32,
     leaving: VecDeque<Vec<u8>>,
     refused: u32,
+    failed: u32,
     ignored: u32,
     totals: Totals,
     differences: Vec<String>,
@@ -228,6 +81,7 @@ pub(super) fn run(case: Case) -> Result<Done, SimError> {
         tail: 0,
         leaving: VecDeque::new(),
         refused: 0,
+        failed: 0,
         ignored: 0,
         totals: Totals::default(),
         differences: Vec::new(),
@@ -251,6 +105,7 @@ pub(super) fn run(case: Case) -> Result<Done, SimError> {
     let whole = vec![Head::new("octets of the frame", 64, vec![64]); (UNITS / units(1)) as usize];
     if raw.differences.is_empty() {
         raw.play(&whole, &mut random);
+        raw.play(&empty_before_its_like(), &mut random);
     }
     raw.check_counters();
     raw.totals.cycles = raw.simulation.borrow().now();
@@ -269,7 +124,11 @@ impl Raw {
             assert!(simulation.map("report", REPORT, REPORT_OCTETS));
             assert!(simulation.map("ring", RING, ring_octets));
             assert!(simulation.map("frames", ARENA, ARENA_OCTETS));
+            assert!(simulation.map("carries", CARRIES_AT, CARRIES.len()));
+            // The last page: what lies before the end is read.
+            assert!(simulation.map("the end", 0_u64.wrapping_sub(4096), 4096));
         }
+        self.write(CARRIES_AT, &CARRIES);
         let octets: Vec<u8> = (0..ARENA_OCTETS).map(|_| random.random()).collect();
         self.write(ARENA, &octets);
         self.bar.write32(CONTROL, CONTROL_RESET);
@@ -306,20 +165,25 @@ impl Raw {
             places.push(self.tail);
             let room = ARENA_OCTETS - head.elements.iter().sum::<usize>();
             let at = random.random_range(0..room);
-            let address = ARENA + at as u64;
+            let address = match head.place {
+                Place::Anywhere => ARENA + at as u64,
+                Place::Carries => CARRIES_AT,
+                Place::PastTheEnd => 0_u64.wrapping_sub(random.random_range(21..64)),
+            };
             for unit in head.units(address).chunks(UNIT_OCTETS) {
                 let place = u64::from(self.tail % UNITS) * UNIT_OCTETS as u64;
                 self.write(RING + place, unit);
                 self.tail = self.tail.wrapping_add(1);
             }
-            let is_refused = head.is_refused();
+            let status = head.status();
             let limit = self.totals.limits.entry(head.limit).or_default();
-            limit[usize::from(is_refused)] += 1;
+            limit[usize::from(status != 0)] += 1;
             self.totals.frames += 1;
             self.totals.pieces += head.elements.len() as u64;
-            match is_refused {
-                true => self.refused += 1,
-                false => {
+            match status {
+                STATUS_REFUSED => self.refused += 1,
+                STATUS_READ_FAILED => self.failed += 1,
+                _ => {
                     let simulation = self.simulation.borrow();
                     let octets = simulation.complex().memory().read(address, head.octets);
                     let frame = head.frame(octets.expect("it is mapped"));
@@ -359,14 +223,14 @@ impl Raw {
             self.differences.push(format!("{left} frames never left"));
         }
         let report = [1, 2, 3].map(|word| self.word(REPORT + 4 * word));
-        if report != [self.refused, 0, 0] {
-            let expected = self.refused;
+        let expected = self.refused + self.failed;
+        if report != [expected, 0, 0] {
             self.differences
                 .push(format!("report {report:?}: {expected} were given up"));
         }
         for (head, &place) in batch.iter().zip(places) {
             let at = u64::from(place % UNITS) * UNIT_OCTETS as u64 + 4 * STATUS_WORD as u64;
-            let expected = if head.is_refused() { STATUS_REFUSED } else { 0 };
+            let expected = head.status();
             let found = self.word(RING + at);
             if found != expected {
                 let text = format!("status {found}, not {expected}, of {head:?}");
@@ -393,11 +257,12 @@ impl Raw {
     }
 
     fn check_counters(&mut self) {
-        let frames = self.totals.frames as u32 - self.refused;
+        let frames = self.totals.frames as u32 - self.refused - self.failed;
         for (counter, expected) in [
             (Counter::TxFrames, frames),
             (Counter::TxRefused, self.refused),
-            (Counter::TxFailed, 0),
+            (Counter::TxFailed, self.failed),
+            (Counter::ReadRefused, self.failed),
             (Counter::TxRingStopped, 0),
             (Counter::TxTailIgnored, self.ignored),
         ] {

@@ -53,9 +53,11 @@ pub struct Totals {
     pub mismatches: u64,
     /// Cycles of the hardware.
     pub cycles: u64,
-    /// Heads that were drawn at a limit, below or beyond it: those that are sent, and those that
-    /// are refused.
+    /// Heads that were drawn at a limit, below or beyond it: those that are sent, and those
+    /// that are given up.
     pub limits: BTreeMap<&'static str, [u64; 2]>,
+    /// What the host's wrong answers were for.
+    pub spoiled: BTreeMap<&'static str, u64>,
 }
 
 impl Totals {
@@ -70,6 +72,9 @@ impl Totals {
                 .zip(counts)
                 .for_each(|(sum, count)| *sum += count);
         }
+        for (&kind, count) in &other.spoiled {
+            *self.spoiled.entry(kind).or_default() += count;
+        }
     }
 
     /// A table.
@@ -78,9 +83,12 @@ impl Totals {
         for (name, value) in self.rows() {
             writeln!(out, "{name:<28} {value:>12}").expect("a string takes everything");
         }
-        for (limit, [sent, refused]) in &self.limits {
-            let text = format!("{sent} sent, {refused} refused");
+        for (limit, [sent, given_up]) in &self.limits {
+            let text = format!("{sent} sent, {given_up} given up");
             writeln!(out, "limit: {limit:<28} {text}").expect("a string takes everything");
+        }
+        for (kind, count) in &self.spoiled {
+            writeln!(out, "spoiled: {kind:<24} {count:>7}").expect("a string takes everything");
         }
         out
     }

@@ -9,6 +9,8 @@
 //! | `UnknownTag`         | a completion more, for a tag that is not in use     | 2.3.2      |
 //! | `TooManyOctets`      | a dword more than it is owed in the last completion | 2.3.2      |
 //! | `ByteCount`          | a Byte Count that is not what it is owed            | 2.3.2      |
+//! | `OtherFunction`      | before it a completion for another function         | 2.3.2      |
+//! | `AliasedTag`         | before it one whose tag has another highest bit     | 2.3.2      |
 //!
 //! Which reads are hit is a list ([`Faults::inject`]), a percentage, or both. A fault is never
 //! recorded as a violation: it is counted here.
@@ -17,7 +19,7 @@ use std::borrow::Borrow;
 use std::collections::VecDeque;
 
 use crate::choices::{Choice, Choices};
-use crate::tlp::{CompletionStatus, Kind, Length, Tlp, DWORD_OCTETS};
+use crate::tlp::{Bdf, CompletionStatus, Kind, Length, Tlp, DWORD_OCTETS};
 
 /// What is wrong with the answer of a read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,11 +38,16 @@ pub enum Fault {
     TooManyOctets,
     /// One completion's Byte Count is wrong.
     ByteCount,
+    /// A completion more, with other octets, precedes one: its tag, of another function.
+    OtherFunction,
+    /// A completion more, with other octets, precedes one: its tag but for the highest bit. For
+    /// devices with at most 128 tags.
+    AliasedTag,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::NoCompletion,
         Self::Poisoned,
         Self::UnsupportedRequest,
@@ -48,7 +55,17 @@ impl Fault {
         Self::UnknownTag,
         Self::TooManyOctets,
         Self::ByteCount,
+        Self::OtherFunction,
+        Self::AliasedTag,
     ];
+
+    /// The read that has it still gets its octets: what is wrong answers nobody's request.
+    pub fn is_harmless(self) -> bool {
+        matches!(
+            self,
+            Self::UnknownTag | Self::OtherFunction | Self::AliasedTag
+        )
+    }
 }
 
 /// A packet on its way down, and what is wrong with it on purpose.
@@ -109,6 +126,11 @@ impl Faults {
     /// Faults injected and not yet met by a read.
     pub fn queued_count(&self) -> usize {
         self.queued.len()
+    }
+
+    /// Takes back the faults that were injected and not met by a read.
+    pub fn withdraw(&mut self) {
+        self.queued.clear();
     }
 
     /// Reads that have had `fault`.
@@ -195,6 +217,18 @@ pub(super) fn spoil(
             let length = Length::from_dwords(octets / DWORD_OCTETS);
             chosen.tlp.header.length = length.unwrap_or(Length::RESERVED);
             chosen.fault = Some(fault);
+        }
+        Fault::OtherFunction | Fault::AliasedTag => {
+            let id = completion.requester.bits();
+            match fault {
+                Fault::OtherFunction => completion.requester = Bdf::from_bits(id ^ 1),
+                _ => completion.tag ^= 1 << 7,
+            }
+            let mut tlp = chosen.tlp.clone();
+            tlp.header.kind = Kind::CplD(completion);
+            tlp.payload.iter_mut().for_each(|octet| *octet = !*octet);
+            let fault = Some(fault);
+            outgoing.insert(place, Outgoing { tlp, fault });
         }
         Fault::ByteCount => {
             completion.byte_count = match completion.byte_count {
