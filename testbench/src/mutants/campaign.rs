@@ -1,4 +1,5 @@
-//! Every mutant through the checks, in the order of their cost, until one catches it.
+//! Every mutant through the checks until one catches it: first the one that its row or its room
+//! names, then the others in the order of their cost.
 //!
 //! First the core without any mutant, which must pass each check; what it takes there bounds what a
 //! check may take later. Then `jobs` mutants at a time, each check a child process.
@@ -189,7 +190,12 @@ impl Campaign {
             let took = all.map_or(SOUND_LIMIT, |(_, took)| *took);
             (programs.attack(Some(name)), took)
         });
-        for (check, took) in known.iter().chain(&self.checks) {
+        let is_first = |(check, _): &&(Check, Duration)| {
+            mutant.room.serves_transmission() && check.stage == Stage::Transmit
+        };
+        let first = self.checks.iter().filter(is_first);
+        let others = self.checks.iter().filter(|check| !is_first(check));
+        for (check, took) in known.iter().chain(first).chain(others) {
             let limit = *took * LIMIT_FACTOR + LIMIT_MARGIN;
             let ended = check.run(&self.library, mutant.number, limit)?;
             if let Ended::Failed(message) = ended {

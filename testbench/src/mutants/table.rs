@@ -68,6 +68,11 @@ impl Room {
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
+
+    /// Is it there for frames that the device sends, so that they are the first to tell?
+    pub fn serves_transmission(self) -> bool {
+        matches!(self, Self::Reads | Self::Transmit | Self::Interrupts)
+    }
 }
 
 /// One change.

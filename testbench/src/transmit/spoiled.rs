@@ -13,13 +13,14 @@
 //! Compared are the results of frames, the octets that leave, counters, and that no rule of the bus
 //! is broken. Left out is a completion with an octet too many, which not every read can have.
 
+mod exhausted;
+
 use super::totals::{Case, Done, Totals};
 use pcie_sim::{CompletionSplit, Fault, Record, Violation};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rnic_abi::counters::Counter;
-use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_driver::{
     Config, Device, Dma, DmaBuffer, DriverError, Piece, TransmitFrame, TransmitResult,
     TransmitRing, Transmitted,
@@ -45,8 +46,6 @@ const COUNTERS: [(Fault, Counter); 8] = [
 const ROUNDS: usize = 5;
 const FRAMES_MAX: usize = 6;
 const PLACE_OCTETS: usize = 2048;
-/// More frames than the device has room for.
-const LOST_FRAMES: u64 = 12;
 /// Where no memory is.
 const NOWHERE: u64 = 0x7_0000_0000_0000;
 /// Cycles in which a round is over, a time-out included.
@@ -56,8 +55,6 @@ const TIMEOUT_US: u32 = 10;
 const TICK_CYCLES: u64 = 156;
 /// Cycles that the slow host takes: so long that no tag comes back while they are used up.
 const SLOW_CYCLES: u64 = 120_000;
-/// Tags that a device has at most.
-const TAGS_MAX: u32 = 256;
 /// One run in so many has a slow host.
 const RUNS_A_SLOW_HOST: u64 = 4;
 
@@ -363,94 +360,6 @@ impl Spoiled {
             let (left, found) = (left.len(), found.len());
             self.differ(format!("{place}: {found} frames left, not the {left} due"));
         }
-    }
-
-    /// Frames of no memory, together longer than the room for frames, and one of memory behind.
-    fn lose_long_frames(&mut self) {
-        let ring = *TransmitRing::ALL.choose(&mut self.random).expect("two");
-        let half = MAX_FRAME_OCTETS / 2;
-        let first = DmaBuffer {
-            address: self.memory.address,
-            octets: half,
-        };
-        let nowhere = DmaBuffer {
-            address: NOWHERE,
-            octets: half,
-        };
-        for cookie in 0..LOST_FRAMES {
-            let pieces = [Piece::Memory(first), Piece::Memory(nowhere)];
-            self.send(cookie, ring, &pieces);
-            self.simulation.borrow_mut().run(SETTLED_CYCLES / 2);
-            let expected = Transmitted {
-                ring,
-                cookie,
-                result: TransmitResult::ReadFailed,
-            };
-            let results = self.results();
-            if results != [expected] {
-                self.differ(format!("long frame {cookie} of no memory: {results:?}"));
-                return;
-            }
-        }
-        self.totals.unreadable += LOST_FRAMES;
-        self.count(Counter::TxFailed, LOST_FRAMES as u32);
-        let reads = half.div_ceil(self.max_read_octets) as u32;
-        self.count(Counter::ReadUnsupported, LOST_FRAMES as u32 * reads);
-        let given = self.draw(1);
-        self.send(0, given[0].ring, &[Piece::Memory(given[0].piece)]);
-        self.simulation.borrow_mut().run(SETTLED_CYCLES);
-        let results = self.results();
-        self.check_round("behind frames of no memory", &given, None, false, &results);
-    }
-
-    /// The host answers after the time-out, so that each read of units takes a tag out of use; when
-    /// there is none left reads are refused, until completions come.
-    fn starve(&mut self) {
-        let mut given = self.draw(1).remove(0);
-        given.ring = TransmitRing::Bulk;
-        let piece = [Piece::Memory(given.piece)];
-        let count = |spoiled: &mut Self, counter| {
-            let found = spoiled.device.counter(counter);
-            found.expect("the device is there")
-        };
-        let mut attempts = 0;
-        while count(self, Counter::ReadRefused) == 0 && attempts <= TAGS_MAX {
-            self.send(0, given.ring, &piece);
-            // A time-out for the read, or for the tag that it does not get.
-            self.simulation
-                .borrow_mut()
-                .run(2 * TICK_CYCLES as usize + 300);
-            if let Err(error) = self.device.restart_transmit(given.ring) {
-                self.differ(format!("read {attempts} of a slow host: {error}"));
-                return;
-            }
-            self.results();
-            attempts += 1;
-        }
-        let timed_out = count(self, Counter::ReadTimedOut);
-        let refused = count(self, Counter::ReadRefused);
-        if (timed_out, refused) != (attempts - 1, 1) {
-            self.differ(format!(
-                "{attempts} reads of a slow host: {timed_out} timed out, {refused} refused"
-            ));
-        }
-        // All of them come: tags are free again, and none of what they bring is used.
-        self.simulation.borrow_mut().run(SLOW_CYCLES as usize);
-        let late = count(self, Counter::ReadLate);
-        if late < timed_out {
-            self.differ(format!("{late} late completions of {timed_out} reads"));
-        }
-        self.send(0, given.ring, &piece);
-        self.simulation
-            .borrow_mut()
-            .run(2 * TICK_CYCLES as usize + 300);
-        let timed_out = count(self, Counter::ReadTimedOut);
-        if timed_out != attempts || !self.sent().is_empty() {
-            self.differ(format!(
-                "{timed_out} reads timed out, of {attempts} with a tag"
-            ));
-        }
-        *self.totals.spoiled.entry("tags that starve").or_default() += 1;
     }
 
     fn check_counters(&mut self, place: &str) {

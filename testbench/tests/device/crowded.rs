@@ -79,7 +79,7 @@ fn eight_connections_each_way_whose_stags_collide() {
 fn two_flows_with_fpdus_of_64_000_octets() {
     let workload = Workload {
         connections: 1,
-        messages: 3,
+        messages: rnic_effort::count("messages", 2, 3),
         sizes: 60_000..=63_950,
         mulpdu: Some(64_000),
         cutter: Cutter::Full,
@@ -134,7 +134,7 @@ fn sixty_four_lossy_flows_with_markers() {
     let workload = Workload {
         connections: 32,
         one_pair: true,
-        messages: 12,
+        messages: rnic_effort::count("messages", 6, 12),
         markers: Markers::Both,
         faults: Faults {
             loss: 0.05,
@@ -155,7 +155,7 @@ fn sixty_four_lossy_flows_with_markers() {
 fn a_lossy_flow_with_long_fpdus_and_a_wide_window() {
     let workload = Workload {
         connections: 1,
-        messages: 8,
+        messages: rnic_effort::count("messages", 3, 8),
         sizes: 60_000..=63_950,
         mulpdu: Some(64_000),
         seed: 3,

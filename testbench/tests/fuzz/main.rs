@@ -22,11 +22,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Runs of a test at W = 64, in a short run and in a long one.
-const RUNS: [u64; 2] = [8, 20];
+const RUNS: [u64; 2] = [5, 20];
 /// Ordinary runs of a test at W = 512, and hostile ones at W = 128 and 512.
 const RUNS_WIDE: [u64; 2] = [1, 3];
 /// Hostile runs of a test, in a short run and in a long one.
-const RUNS_HOSTILE: [u64; 2] = [5, 12];
+const RUNS_HOSTILE: [u64; 2] = [3, 12];
 
 /// As many runs as the effort allows.
 #[track_caller]
