@@ -25,8 +25,8 @@ Example:
   rnic mutants --only 120..140
   rnic mutants --only 'checksum'
 
-Of testbench/mutants.toml; each goes through playback, fuzz, hostile fuzz, attacks and the proofs of
-its block until one fails. The core with all of them is built once. For one mutant by hand, give any
+Of testbench/mutants.toml; each goes through playback, a driver's program, three kinds of fuzz,
+attacks and the proofs of its block until one fails. The core with all of them is built once. For one mutant by hand, give any
 command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the first lines.";
 
 #[derive(Debug, clap::Args)]
@@ -60,10 +60,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let json = JsonSink::open(&mut Claims::new(), arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
     let out = fs::canonicalize(&arguments.out);
+    let [attacks, device_model] = test_programs(["attacks", "device_model"])?;
     let settings = Settings {
         programs: Programs {
             rnic: std::env::current_exe()?,
-            attacks: attacks()?,
+            attacks,
+            device_model,
             root: workspace_root(),
             out: out.map_err(|error| unusable(&arguments.out, &error))?,
         },
@@ -111,39 +113,43 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Builds the test binary of the attacks; returns its path.
-fn attacks() -> Result<PathBuf, MutantError> {
-    let failed = |reason: String| MutantError::Tool {
-        tool: "cargo test --test attacks --no-run".into(),
-        reason,
-    };
+/// Builds the test programs that are checks; returns their paths, as `names` has them.
+fn test_programs<const N: usize>(names: [&str; N]) -> Result<[PathBuf; N], MutantError> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(workspace_root()).args([
         "test",
         "--quiet",
         "--package=rnic-testbench",
-        "--test=attacks",
         "--no-run",
         "--message-format=json",
     ]);
+    command.args(names.map(|name| format!("--test={name}")));
     // With the settings that this command was built with, so that nothing is built twice.
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
-    let output = command
-        .output()
-        .map_err(|error| failed(error.to_string()))?;
+    let tool = format!("{command:?}");
+    let failed = |reason: String| MutantError::Tool {
+        tool: tool.clone(),
+        reason,
+    };
+    let output = command.output();
+    let output = output.map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
     let messages = String::from_utf8_lossy(&output.stdout);
-    let executable = |line: &str| {
+    let executable = |line: &str, name: &str| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        let is_attacks = message["target"]["name"] == "attacks";
+        let is_wanted = message["target"]["name"] == name;
         let path = message["executable"].as_str()?;
-        is_attacks.then(|| Path::new(path).to_path_buf())
+        is_wanted.then(|| Path::new(path).to_path_buf())
     };
-    let found = messages.lines().find_map(executable);
-    found.ok_or_else(|| failed("it names no executable".into()))
+    let mut paths = [const { PathBuf::new() }; N];
+    for (path, name) in paths.iter_mut().zip(names) {
+        let found = messages.lines().find_map(|line| executable(line, name));
+        *path = found.ok_or_else(|| failed(format!("it names no executable of {name}")))?;
+    }
+    Ok(paths)
 }

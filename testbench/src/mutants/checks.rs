@@ -20,6 +20,8 @@ use std::time::Duration;
 pub enum Stage {
     /// Captures through hardware and model.
     Playback,
+    /// A driver's program on hardware and model: registers, tables, posts, resets.
+    Registers,
     /// Random workloads and faults.
     Fuzz,
     /// The same with malicious peers and a misbehaving host.
@@ -34,8 +36,9 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Playback,
+        Self::Registers,
         Self::Fuzz,
         Self::Hostile,
         Self::Transmit,
@@ -96,6 +99,8 @@ pub struct Programs {
     pub rnic: PathBuf,
     /// The test binary of the attacks.
     pub attacks: PathBuf,
+    /// The test binary that drives hardware and model.
+    pub device_model: PathBuf,
     /// Folder of the project.
     pub root: PathBuf,
     /// Folder for what checks write.
@@ -131,6 +136,7 @@ impl Programs {
         let transmit = transmit.map(str::to_owned).to_vec();
         vec![
             rnic(Stage::Playback, play),
+            self.test(Stage::Registers, &self.device_model, None),
             rnic(Stage::Fuzz, fuzz(&[])),
             rnic(Stage::Hostile, fuzz(&["--hostile"])),
             Check {
@@ -143,12 +149,17 @@ impl Programs {
 
     /// All attacks, or the one of a name.
     pub fn attack(&self, name: Option<&str>) -> Check {
+        self.test(Stage::Attacks, &self.attacks, name)
+    }
+
+    /// All tests of a program, or those of a name.
+    fn test(&self, stage: Stage, program: &Path, name: Option<&str>) -> Check {
         let mut arguments = vec!["--test-threads=1".to_owned()];
-        // A test's full name begins with the file; the filter is the attack's name alone.
+        // A test's full name begins with the file; the filter is the last part alone.
         arguments.extend(name.map(str::to_owned));
         Check {
-            stage: Stage::Attacks,
-            program: self.attacks.clone(),
+            stage,
+            program: program.to_path_buf(),
             arguments,
             folder: self.root.join("testbench"),
             reports: Some(" ... FAILED"),

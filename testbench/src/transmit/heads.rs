@@ -13,15 +13,30 @@ const FIELD_MAX: usize = 0xffff;
 const ELEMENTS_SAID_MAX: usize = 15;
 const CHECKSUM_OCTETS: usize = 2;
 const CRC_OCTETS: usize = 4;
-/// Octets whose sum is 0x1ffff: folded once it carries again.
-pub(super) const CARRIES: [u8; 14] = [0xff, 0xff, 0xff, 0xff, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+/// Octets that a CRC covers in the frame of [`carries`].
+const COVERED: usize = 14;
+
+/// A frame whose checksum, from its CRC on, is folded to the very last carry: the words that are
+/// summed, least significant octet first, are 0x1ffff together.
+pub(super) fn carries() -> Vec<u8> {
+    let words = (0..=u8::MAX).find_map(|octet| {
+        let crc = crc32c::crc32c(&[octet; COVERED]);
+        let word = 0x1_ffffu32.checked_sub((crc & 0xffff) + (crc >> 16))?;
+        Some((octet, u16::try_from(word).ok()?))
+    });
+    let (octet, word) = words.expect("half of all CRCs have such a word");
+    let mut octets = vec![octet; COVERED + CRC_OCTETS];
+    octets.extend(word.to_le_bytes());
+    octets.extend([0; CHECKSUM_OCTETS]);
+    octets
+}
 
 /// Where octets of frames lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Anywhere in memory.
     Anywhere,
-    /// They are [`CARRIES`].
+    /// They are those of [`carries`].
     Carries,
     /// The last ones lie past the end of the address space, which nothing reads.
     PastTheEnd,
@@ -185,10 +200,12 @@ pub(super) fn cases() -> Vec<Head> {
             });
         }
     }
+    let octets = carries().len();
     cases.push(Head {
-        checksum: Some((0, 12)),
+        checksum: Some((COVERED, octets - CHECKSUM_OCTETS)),
+        crc: Some((0, COVERED)),
         place: Place::Carries,
-        ..Head::new("carries of a checksum", CARRIES.len(), elements(14, 1))
+        ..Head::new("carries of a checksum", octets, elements(octets, 1))
     });
     for elements in [vec![64], vec![20, 44]] {
         cases.push(Head {

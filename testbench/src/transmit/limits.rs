@@ -10,7 +10,7 @@
 //! Compared are each frame that leaves and their order, the status of each head, every report, and
 //! the counters. A tail that is not to be taken is written before each one that is.
 
-use super::heads::{cases, empty_before_its_like, Head, Place, CARRIES};
+use super::heads::{carries, cases, empty_before_its_like, Head, Place};
 use super::totals::{Case, Done, Totals};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -124,11 +124,11 @@ impl Raw {
             assert!(simulation.map("report", REPORT, REPORT_OCTETS));
             assert!(simulation.map("ring", RING, ring_octets));
             assert!(simulation.map("frames", ARENA, ARENA_OCTETS));
-            assert!(simulation.map("carries", CARRIES_AT, CARRIES.len()));
+            assert!(simulation.map("carries", CARRIES_AT, carries().len()));
             // The last page: what lies before the end is read.
             assert!(simulation.map("the end", 0_u64.wrapping_sub(4096), 4096));
         }
-        self.write(CARRIES_AT, &CARRIES);
+        self.write(CARRIES_AT, &carries());
         let octets: Vec<u8> = (0..ARENA_OCTETS).map(|_| random.random()).collect();
         self.write(ARENA, &octets);
         self.bar.write32(CONTROL, CONTROL_RESET);

@@ -9,6 +9,7 @@
 //! | `UnknownTag`         | a completion more, for a tag that is not in use     | 2.3.2      |
 //! | `TooManyOctets`      | a dword more than it is owed in the last completion | 2.3.2      |
 //! | `ByteCount`          | a Byte Count that is not what it is owed            | 2.3.2      |
+//! | `Truncated`          | a completion a dword shorter than its Length        | 2.2.2      |
 //! | `OtherFunction`      | before it a completion for another function         | 2.3.2      |
 //! | `AliasedTag`         | before it one whose tag has another highest bit     | 2.3.2      |
 //!
@@ -38,6 +39,8 @@ pub enum Fault {
     TooManyOctets,
     /// One completion's Byte Count is wrong.
     ByteCount,
+    /// One completion carries a dword less than its Length says.
+    Truncated,
     /// A completion more, with other octets, precedes one: its tag, of another function.
     OtherFunction,
     /// A completion more, with other octets, precedes one: its tag but for the highest bit. For
@@ -47,7 +50,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NoCompletion,
         Self::Poisoned,
         Self::UnsupportedRequest,
@@ -55,6 +58,7 @@ impl Fault {
         Self::UnknownTag,
         Self::TooManyOctets,
         Self::ByteCount,
+        Self::Truncated,
         Self::OtherFunction,
         Self::AliasedTag,
     ];
@@ -216,6 +220,11 @@ pub(super) fn spoil(
             chosen.tlp.payload.resize(octets, 0xa5);
             let length = Length::from_dwords(octets / DWORD_OCTETS);
             chosen.tlp.header.length = length.unwrap_or(Length::RESERVED);
+            chosen.fault = Some(fault);
+        }
+        Fault::Truncated => {
+            let octets = chosen.tlp.payload.len().saturating_sub(DWORD_OCTETS);
+            chosen.tlp.payload.truncate(octets);
             chosen.fault = Some(fault);
         }
         Fault::OtherFunction | Fault::AliasedTag => {

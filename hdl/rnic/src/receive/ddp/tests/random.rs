@@ -111,13 +111,15 @@ fn random_records_agree_with_the_model() {
 
 #[test]
 fn random_records_agree_with_stalls() {
-    walk(200, 1, 4, 4);
-    walk(400, 4, 6, 2);
+    let rounds = rnic_effort::count("rounds", 200, 400);
+    walk(rounds / 2, 1, 4, 4);
+    walk(rounds, 4, 6, 2);
 }
 
 #[test]
 fn random_records_agree_with_late_verdicts() {
-    let completed = walk(400, 8, 8, 1);
+    let rounds = rnic_effort::count("rounds", 200, 400);
+    let completed = walk(rounds, 8, 8, 1);
     assert!(completed > 0, "replays completed {completed} messages");
 }
 
@@ -158,7 +160,8 @@ fn room_agrees_with_its_verilog() {
     let mut verdicts = VecDeque::new();
     let (mut begun, mut fenced) = (false, 0);
     let mut ends = [0; 8];
-    lockstep!("ddp_room", DdpRoom::default(), 6000, |uut, random| {
+    let cycles = rnic_effort::count("cycles", 3000, 6000);
+    lockstep!("ddp_room", DdpRoom::default(), cycles, |uut, random| {
         cycle += 1;
         uut.reset.next = cycle == 1 || random.chance(1, 2000);
         let begins = uut.record_room.val() && !uut.reset.next && random.chance(1, 6);

@@ -69,7 +69,7 @@ fn rust_and_verilog_agree_w64() {
 
 #[test]
 fn rust_and_verilog_agree_w128() {
-    agrees::<FrontEnd128>("front_end_128", 4000);
+    agrees::<FrontEnd128>("front_end_128", rnic_effort::count("cycles", 1500, 4000));
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn lockstep_64() {
 
 #[test]
 fn lockstep_128() {
-    lockstep_with_cancels::<128, 128, 13, 4, 4, 2>(2500);
+    lockstep_with_cancels::<128, 128, 13, 4, 4, 2>(rnic_effort::count("cycles", 1000, 2500));
 }
 
 #[test]

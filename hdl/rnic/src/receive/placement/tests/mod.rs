@@ -237,10 +237,10 @@ fn lockstep_mixed<const D: usize, const L: usize, const E: usize, const P: usize
 
 #[test]
 fn rust_and_verilog_agree_128() {
-    lockstep_mixed::<128, 4, 160, 256>(3000);
+    lockstep_mixed::<128, 4, 160, 256>(rnic_effort::count("cycles", 1500, 3000));
 }
 
 #[test]
 fn rust_and_verilog_agree_512() {
-    lockstep_mixed::<512, 16, 544, 1024>(1200);
+    lockstep_mixed::<512, 16, 544, 1024>(rnic_effort::count("cycles", 600, 1200));
 }

@@ -191,7 +191,8 @@ fn exhaust<const D: usize>(thin: u64) {
 
 #[test]
 fn every_address_in_a_line_with_every_length_is_planned_right_128() {
-    exhaust::<128>(1);
+    let is_thin = rnic_effort::is_left_out("two of three addresses and lengths");
+    exhaust::<128>(if is_thin { 3 } else { 1 });
 }
 
 #[test]
