@@ -60,12 +60,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let json = JsonSink::open(&mut Claims::new(), arguments.json.as_deref())?;
     fs::create_dir_all(&arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
     let out = fs::canonicalize(&arguments.out);
-    let [attacks, device_model] = test_programs(["attacks", "device_model"])?;
+    let [attacks, device_model, device] = test_programs(["attacks", "device_model", "device"])?;
     let settings = Settings {
         programs: Programs {
-            rnic: std::env::current_exe()?,
+            // Also after this file has been built anew.
+            rnic: format!("/proc/{}/exe", std::process::id()).into(),
             attacks,
             device_model,
+            device,
             root: workspace_root(),
             out: out.map_err(|error| unusable(&arguments.out, &error))?,
         },

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub enum Stage {
     /// Captures through hardware and model.
     Playback,
-    /// A driver's program on hardware and model: registers, tables, posts, resets.
+    /// A driver's program on hardware and model: registers, tables, posts, resets, interrupts.
     Registers,
     /// Random workloads and faults.
     Fuzz,
@@ -101,6 +101,8 @@ pub struct Programs {
     pub attacks: PathBuf,
     /// The test binary that drives hardware and model.
     pub device_model: PathBuf,
+    /// The test binary of the whole device.
+    pub device: PathBuf,
     /// Folder of the project.
     pub root: PathBuf,
     /// Folder for what checks write.
@@ -137,6 +139,8 @@ impl Programs {
         vec![
             rnic(Stage::Playback, play),
             self.test(Stage::Registers, &self.device_model, None),
+            self.test(Stage::Registers, &self.device, Some("interrupts::")),
+            self.test(Stage::Registers, &self.device, Some("bar_accesses::")),
             rnic(Stage::Fuzz, fuzz(&[])),
             rnic(Stage::Hostile, fuzz(&["--hostile"])),
             Check {
@@ -155,7 +159,7 @@ impl Programs {
     /// All tests of a program, or those of a name.
     fn test(&self, stage: Stage, program: &Path, name: Option<&str>) -> Check {
         let mut arguments = vec!["--test-threads=1".to_owned()];
-        // A test's full name begins with the file; the filter is the last part alone.
+        // A test's full name begins with the file; the filter is any part of it.
         arguments.extend(name.map(str::to_owned));
         Check {
             stage,

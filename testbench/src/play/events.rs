@@ -1,8 +1,8 @@
 //! What the event ring has shown of a connection.
 //!
 //! Which segments share an event depends on the cycle in which it is composed, and on how late the
-//! driver is. Compared is therefore what holds for any of these: RCV.NXT never goes back; when the
-//! ring is drained, the last event says exactly how the connection is, and all events together have
+//! driver is. Compared is therefore what holds for any of these: RCV.NXT never goes back, and a range
+//! that is reported lies beyond it; when the ring is drained, the last event says exactly how the connection is, and all events together have
 //! exactly the reasons that occurred. The acknowledgements of its events are the highest ones of
 //! groups of acceptable segments, one group after the other, and none is left out. Left out: how
 //! many events there are, and which has which reason.
@@ -12,7 +12,7 @@
 //!  by events:                 B           C D          A..B, B..A, D
 //! ```
 
-use rnic_driver::{Event, Reason, Reasons};
+use rnic_driver::{Event, OutOfOrderRange, Reason, Reasons};
 use std::collections::{BTreeSet, HashMap};
 
 /// SEG.ACK and SEG.WND.
@@ -39,6 +39,11 @@ impl EventTally {
         let acknowledged = ((event.seg_ack, event.seg_wnd), is_of_segments);
         if self.acknowledged.last() != Some(&acknowledged) {
             self.acknowledged.push(acknowledged);
+        }
+        let is_filled =
+            |range: &OutOfOrderRange| range.right.wrapping_sub(event.rcv_nxt) as i32 <= 0;
+        if event.changed.as_ref().is_some_and(is_filled) {
+            return Some(format!("{event:x?} reports a range that is in order"));
         }
         let before = self.last.replace(*event)?;
         let advance = event.rcv_nxt.wrapping_sub(before.rcv_nxt) as i32;
@@ -147,6 +152,12 @@ mod tests {
         assert!(all.reasons.iter().eq([Reason::InOrder, Reason::Ack]));
         assert_eq!(all.rcv_nxt, 5);
         assert!(tally.take(&event(4, Reason::Ack)).is_some());
+        let range = |left, right| Event {
+            changed: Some(OutOfOrderRange { left, right }),
+            ..event(8, Reason::Ack)
+        };
+        assert!(tally.take(&range(7, 8)).is_some(), "it is in order");
+        assert!(tally.take(&range(9, 10)).is_none());
     }
 
     /// Segments acknowledge 1, 3, 2, 2 with another window, 2^30 ahead, 4; events some of it.

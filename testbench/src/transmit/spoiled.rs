@@ -52,9 +52,11 @@ const PLACE_OCTETS: usize = 2048;
 const NOWHERE: u64 = 0x7_0000_0000_0000;
 /// Cycles in which a round is over, a time-out included.
 const SETTLED_CYCLES: usize = 8_000;
-/// Microseconds after which the device gives up, and cycles of one.
+/// Microseconds after which the device gives up, and cycles of one at 156.25 MHz and at 322.27 MHz
+/// (W = 512).
 const TIMEOUT_US: u32 = 10;
 const TICK_CYCLES: u64 = 156;
+const TICK_CYCLES_MAX: u64 = 323;
 /// Cycles that the slow host takes: so long that no tag comes back while they are used up.
 const SLOW_CYCLES: u64 = 120_000;
 /// One run in so many has a slow host.

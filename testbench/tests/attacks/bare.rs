@@ -85,7 +85,7 @@ pub struct Bare {
     pub device: Device<SimBar, Memory>,
     pub sender: Sender,
     pub connection: ConnectionId,
-    builder: FrameBuilder,
+    pub builder: FrameBuilder,
     region: DmaBuffer,
     buffers: Vec<DmaBuffer>,
     sent: usize,

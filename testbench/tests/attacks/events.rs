@@ -3,6 +3,7 @@
 use crate::bare::{simulation, Bare, REGION_TO, STAG, WINDOW};
 use crate::scene::pattern;
 use rnic_abi::counters::Counter::{self, DropTcpDuplicate, Fpdus, TcpInOrder};
+use rnic_abi::event_ring::EVENT_OCTETS;
 use rnic_abi::registers;
 use rnic_driver::{Bar, Config, Event, Reason, Reasons};
 use rnic_testbench::traffic::frame::FLAG_ACK;
@@ -56,6 +57,30 @@ fn reasons(events: &[Event]) -> Reasons {
 
 fn counted(bare: &mut Bare, counter: Counter) -> u32 {
     bare.counter(counter)
+}
+
+/// A ring across 4 GiB is written on both sides: each Write has its event.
+#[test]
+fn an_event_ring_may_cross_4_gib() {
+    const BELOW: u64 = (1 << 32) - 4096;
+    const ENTRIES_BELOW: usize = 4096 / EVENT_OCTETS;
+    let config = Config {
+        event_entries_log2: 8,
+        event_delay_log2: 0,
+        ..Config::default()
+    };
+    let mut bare = Bare::open(simulation(256), config, BELOW, 1);
+    let mut seen = 0;
+    while seen <= ENTRIES_BELOW + 2 {
+        write(&mut bare);
+        let events = events(&mut bare);
+        let end = bare.sender.sequence(bare.sender.stream().len());
+        let last = events.last().expect("each Write has an event");
+        assert_eq!(last.rcv_nxt, end, "event {seen}");
+        seen += events.len();
+    }
+    bare.close();
+    bare.assert_clean();
 }
 
 /// A driver that never polls events receives all the same; when it polls, it learns everything.
@@ -150,6 +175,27 @@ fn duplicate_acks_and_ranges_are_reported() {
     assert_eq!(last.rcv_nxt, bare.sender.sequence(right));
     let reported = reasons(&all);
     assert!(reported.contains(Reason::GapFilled) && reported.contains(Reason::Fin));
+}
+
+/// Segments that share an event: SEG.WND is that of the segment whose SEG.ACK it reports, the
+/// highest one, and not of the last.
+#[test]
+fn an_event_has_the_window_of_its_highest_acknowledgement() {
+    const HIGHEST: (u32, u16) = (900, 77);
+    let mut bare = open();
+    // They fill the ring, so that what follows waits for one event.
+    (0..WRITES).for_each(|_| write(&mut bare));
+    let start = bare.sender.stream().len();
+    for (acknowledgement, window) in [(500, 11), HIGHEST, (700, 33)] {
+        bare.builder.window = window;
+        let frame = bare.frame(start, acknowledgement, FLAG_ACK, &[]);
+        bare.push(&frame, false);
+    }
+    bare.run_until_idle();
+    let events = events(&mut bare);
+    let last = events.last().expect("it waited for room");
+    assert_eq!((last.seg_ack, last.seg_wnd), HIGHEST, "{last:x?}");
+    assert!(reasons(&events).contains(Reason::Ack));
 }
 
 /// With a delay, every second segment raises an event, and one that stays alone does in time.

@@ -1,6 +1,6 @@
 //! What runs out when reads fail: the room for frames that were given up, and tags.
 
-use super::{Spoiled, NOWHERE, SETTLED_CYCLES, SLOW_CYCLES, TICK_CYCLES};
+use super::{Spoiled, NOWHERE, SETTLED_CYCLES, SLOW_CYCLES, TICK_CYCLES_MAX};
 use rand::seq::IndexedRandom;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
@@ -11,7 +11,7 @@ const LOST_FRAMES: u64 = 12;
 /// Tags that a device has at most.
 const TAGS_MAX: u32 = 256;
 /// Cycles in which a read of the slow host times out, or waits in vain for a tag.
-const GIVEN_UP_CYCLES: usize = 2 * TICK_CYCLES as usize + 300;
+const GIVEN_UP_CYCLES: usize = 2 * TICK_CYCLES_MAX as usize + 300;
 
 impl Spoiled {
     /// Frames of no memory, together longer than the room for frames, and one of memory behind.
