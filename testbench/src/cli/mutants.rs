@@ -26,8 +26,9 @@ Example:
   rnic mutants --only 'checksum'
 
 Of testbench/mutants.toml; each goes through playback, a driver's program, three kinds of fuzz,
-attacks and the proofs of its block until one fails. The core with all of them is built once. For one mutant by hand, give any
-command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named in the first lines.";
+attacks and the proofs of its block until one fails. The core with all of them is built once. For
+one mutant by hand, give any command RNIC_MUTANT=N and RNIC_MUTANT_LIBRARY=FILE; the file is named
+in the first lines.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
@@ -148,7 +149,7 @@ fn test_programs<const N: usize>(names: [&str; N]) -> Result<[PathBuf; N], Mutan
         let path = message["executable"].as_str()?;
         is_wanted.then(|| Path::new(path).to_path_buf())
     };
-    let mut paths = [const { PathBuf::new() }; N];
+    let mut paths = std::array::from_fn(|_| PathBuf::new());
     for (path, name) in paths.iter_mut().zip(names) {
         let found = messages.lines().find_map(|line| executable(line, name));
         *path = found.ok_or_else(|| failed(format!("it names no executable of {name}")))?;

@@ -1,6 +1,6 @@
-//! When a child has run far too long: by the processor's time that it used, since other work on the
-//! machine lengthens the clock's. A child that only waits uses none, so the clock bounds it too, but
-//! by far more.
+//! When a child has run far too long: by the time of the processor that it used, since other work
+//! on the machine lengthens the clock's. A child that only waits uses none, so the clock bounds it
+//! too, but by far more.
 
 use std::fs;
 use std::time::{Duration, Instant};

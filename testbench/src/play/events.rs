@@ -1,11 +1,12 @@
 //! What the event ring has shown of a connection.
 //!
 //! Which segments share an event depends on the cycle in which it is composed, and on how late the
-//! driver is. Compared is therefore what holds for any of these: RCV.NXT never goes back, and a range
-//! that is reported lies beyond it; when the ring is drained, the last event says exactly how the connection is, and all events together have
-//! exactly the reasons that occurred. The acknowledgements of its events are the highest ones of
-//! groups of acceptable segments, one group after the other, and none is left out. Left out: how
-//! many events there are, and which has which reason.
+//! driver is. Compared is therefore what holds for any of these: RCV.NXT never goes back, and a
+//! range that is reported lies beyond it; when the ring is drained, the last event says exactly how
+//! the connection is, and all events together have exactly the reasons that occurred. The
+//! acknowledgements of its events are the highest ones of groups of acceptable segments, one group
+//! after the other, and none is left out. Left out: how many events there are, and which has which
+//! reason.
 //!
 //! ```text
 //!  acknowledged by segments:  A A B B B C A D D        (in a row once: runs)

@@ -190,6 +190,19 @@ pub(super) fn cases() -> Vec<Head> {
             });
         }
     }
+    cases.extend(sums_after_crcs());
+    for elements in [vec![64], vec![20, 44]] {
+        cases.push(Head {
+            place: Place::PastTheEnd,
+            ..Head::new("the end of addresses", 64, elements)
+        });
+    }
+    cases
+}
+
+/// Heads with both: what of a CRC a sum counts.
+fn sums_after_crcs() -> Vec<Head> {
+    let mut cases = Vec::new();
     for covered in [20, 21, 50] {
         for start in (covered - 2..covered + 8).chain([covered + 100]) {
             let place = start + (190 - start) / 2 * 2;
@@ -207,12 +220,6 @@ pub(super) fn cases() -> Vec<Head> {
         place: Place::Carries,
         ..Head::new("carries of a checksum", octets, elements(octets, 1))
     });
-    for elements in [vec![64], vec![20, 44]] {
-        cases.push(Head {
-            place: Place::PastTheEnd,
-            ..Head::new("the end of addresses", 64, elements)
-        });
-    }
     cases
 }
 

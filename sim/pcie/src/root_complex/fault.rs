@@ -20,7 +20,7 @@ use std::borrow::Borrow;
 use std::collections::VecDeque;
 
 use crate::choices::{Choice, Choices};
-use crate::tlp::{Bdf, CompletionStatus, Kind, Length, Tlp, DWORD_OCTETS};
+use crate::tlp::{Bdf, Completion, CompletionStatus, Kind, Length, Tlp, DWORD_OCTETS};
 
 /// What is wrong with the answer of a read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -173,6 +173,20 @@ fn fits(fault: Fault, completions: &[Tlp], octets_max: usize) -> bool {
     fault != Fault::TooManyOctets || last.payload.len() + DWORD_OCTETS <= octets_max
 }
 
+/// A completion like `tlp`, with other octets, that answers nobody's request.
+fn stranger(tlp: &Tlp, mut completion: Completion, fault: Fault) -> Outgoing {
+    let id = completion.requester.bits();
+    match fault {
+        Fault::OtherFunction => completion.requester = Bdf::from_bits(id ^ 1),
+        _ => completion.tag ^= 1 << 7,
+    }
+    let mut tlp = tlp.clone();
+    tlp.header.kind = Kind::CplD(completion);
+    tlp.payload.iter_mut().for_each(|octet| *octet = !*octet);
+    let fault = Some(fault);
+    Outgoing { tlp, fault }
+}
+
 /// Makes `completions` of a read meet `fault`.
 pub(super) fn spoil(
     completions: Vec<Tlp>,
@@ -228,16 +242,8 @@ pub(super) fn spoil(
             chosen.fault = Some(fault);
         }
         Fault::OtherFunction | Fault::AliasedTag => {
-            let id = completion.requester.bits();
-            match fault {
-                Fault::OtherFunction => completion.requester = Bdf::from_bits(id ^ 1),
-                _ => completion.tag ^= 1 << 7,
-            }
-            let mut tlp = chosen.tlp.clone();
-            tlp.header.kind = Kind::CplD(completion);
-            tlp.payload.iter_mut().for_each(|octet| *octet = !*octet);
-            let fault = Some(fault);
-            outgoing.insert(place, Outgoing { tlp, fault });
+            let stranger = stranger(&chosen.tlp, completion, fault);
+            outgoing.insert(place, stranger);
         }
         Fault::ByteCount => {
             completion.byte_count = match completion.byte_count {
