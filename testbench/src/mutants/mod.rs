@@ -9,7 +9,7 @@
 //! - [`table`]: what a row is, and how the file is read.
 //! - [`text`]: changes in the core's text, all of them selectable, or one for good.
 //! - [`checks`]: playback, a driver's program, fuzz, attacks, proofs: commands with time limits.
-//! - [`time`]: what a child has used of them.
+//! - `time`: what a child has used of them.
 //! - [`campaign`]: every mutant through the checks until one catches it.
 //! - [`report`]: rows and sums for people, and as JSON.
 

@@ -83,6 +83,30 @@ struct Given {
     octets: Vec<u8>,
 }
 
+/// What a fault spoiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hit {
+    /// All was read before it.
+    Nothing,
+    /// A completion more, which answers no read.
+    Nobody,
+    /// Octets of the frame of this number.
+    Frame(usize),
+    /// Units of a ring.
+    Units,
+}
+
+impl Hit {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "no read",
+            Self::Nobody => "a completion of no read",
+            Self::Frame(_) => "a frame's octets",
+            Self::Units => "units of a ring",
+        }
+    }
+}
+
 /// Do a run.
 ///
 /// # Errors
@@ -236,30 +260,29 @@ impl Spoiled {
         }
         let (fault, counter) = *COUNTERS.choose(&mut self.random).expect("ten");
         let number = self.random.random_range(0..3 * count as u64);
-        let hit = self.spoil(number, fault);
-        let kind = hit.map_or("no read", |address| {
+        let address = self.spoil(number, fault);
+        let holder = address.and_then(|at| given.iter().position(|frame| holds(frame, at)));
+        let hit = match (address, holder) {
+            (None, _) => Hit::Nothing,
+            _ if fault.is_harmless() => Hit::Nobody,
+            (_, Some(frame)) => Hit::Frame(frame),
+            (_, None) => Hit::Units,
+        };
+        if hit != Hit::Nothing {
             self.count(counter, 1);
-            match given.iter().position(|frame| holds(frame, address)) {
-                _ if fault.is_harmless() => "a completion of no read",
-                Some(_) => "a frame's octets",
-                None => "units of a ring",
-            }
-        });
-        let lost = hit.and_then(|address| given.iter().position(|frame| holds(frame, address)));
-        match kind {
-            "a frame's octets" => self.count(Counter::TxFailed, 1),
-            "units of a ring" => self.count(Counter::TxRingStopped, 1),
-            _ => {}
         }
-        let place = format!("round {round}, {fault:?} in read {number} ({kind})");
-        let drawn = self.totals.spoiled.entry(kind).or_default();
-        *drawn += 1;
-        let results = match kind {
-            "units of a ring" => self.restarted(&place),
+        match hit {
+            Hit::Frame(_) => self.count(Counter::TxFailed, 1),
+            Hit::Units => self.count(Counter::TxRingStopped, 1),
+            Hit::Nothing | Hit::Nobody => {}
+        }
+        *self.totals.spoiled.entry(hit.name()).or_default() += 1;
+        let place = format!("round {round}, {fault:?} in read {number} ({})", hit.name());
+        let results = match hit {
+            Hit::Units => self.restarted(&place),
             _ => self.results(),
         };
-        let lost = lost.filter(|_| kind == "a frame's octets");
-        self.check_round(&place, &given, lost, kind == "units of a ring", &results);
+        self.check_round(&place, &given, hit, &results);
         self.check_counters(&place);
     }
 
@@ -322,14 +345,7 @@ impl Spoiled {
     }
 
     /// Results are as they should be, and what left is what they say.
-    fn check_round(
-        &mut self,
-        place: &str,
-        given: &[Given],
-        lost: Option<usize>,
-        has_stopped: bool,
-        results: &[Transmitted],
-    ) {
+    fn check_round(&mut self, place: &str, given: &[Given], hit: Hit, results: &[Transmitted]) {
         let sent = self.sent();
         let mut stopped = Vec::new();
         for ring in TransmitRing::ALL {
@@ -342,8 +358,8 @@ impl Spoiled {
             }
             let mut is_over = false;
             for result in mine {
-                let is_lost = lost == Some(result.cookie as usize);
-                is_over |= has_stopped && result.result == TransmitResult::NotSent;
+                let is_lost = hit == Hit::Frame(result.cookie as usize);
+                is_over |= hit == Hit::Units && result.result == TransmitResult::NotSent;
                 let expected = match (is_lost, is_over) {
                     (true, _) => TransmitResult::ReadFailed,
                     (false, true) => TransmitResult::NotSent,
@@ -355,7 +371,7 @@ impl Spoiled {
             }
             stopped.extend(is_over.then_some(ring));
         }
-        if stopped.len() != usize::from(has_stopped) {
+        if stopped.len() != usize::from(hit == Hit::Units) {
             self.differ(format!("{place}: {stopped:?} have stopped"));
         }
         let left = results

@@ -1,6 +1,6 @@
 //! What runs out when reads fail: the room for frames that were given up, and tags.
 
-use super::{Spoiled, NOWHERE, SETTLED_CYCLES, SLOW_CYCLES, TICK_CYCLES_MAX};
+use super::{Hit, Spoiled, NOWHERE, SETTLED_CYCLES, SLOW_CYCLES, TICK_CYCLES_MAX};
 use rand::seq::IndexedRandom;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
@@ -49,7 +49,7 @@ impl Spoiled {
         self.send(0, given[0].ring, &[Piece::Memory(given[0].piece)]);
         self.simulation.borrow_mut().run(SETTLED_CYCLES);
         let results = self.results();
-        self.check_round("behind frames of no memory", &given, None, false, &results);
+        self.check_round("behind frames of no memory", &given, Hit::Nothing, &results);
     }
 
     /// The host answers after the time-out, so that each read of units takes a tag out of use; when
