@@ -16,7 +16,7 @@ fn rust_and_verilog_agree_128() {
     lockstep!(
         "reads_128",
         ReadEngine128::default(),
-        rnic_effort::count("cycles", 4000, 8000),
+        8000,
         |uut, random| {
             uut.link_reset.next = bench.now % 2000 == 0;
             uut.reset.next = random.chance(1, 700);
