@@ -364,6 +364,7 @@ impl Run {
         }
         self.check_wide_read();
         self.totals.runs = 1;
+        self.totals.drawn = frames;
         self.totals.cycles = self.simulation.borrow().now();
     }
 }

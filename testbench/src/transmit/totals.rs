@@ -35,6 +35,8 @@ pub struct Totals {
     pub runs: u64,
     /// Frames handed to the device.
     pub frames: u64,
+    /// Those of them that were drawn at random, for a host without faults.
+    pub drawn: u64,
     /// Octets of frames that left.
     pub octets: u64,
     /// Frames with a checksum inserted.
@@ -93,15 +95,16 @@ impl Totals {
         out
     }
 
-    fn rows(&self) -> [(&'static str, u64); 11] {
+    fn rows(&self) -> [(&'static str, u64); 12] {
         let mut copy = self.clone();
         copy.rows_mut().map(|(name, value)| (name, *value))
     }
 
-    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 11] {
+    fn rows_mut(&mut self) -> [(&'static str, &mut u64); 12] {
         [
             ("runs", &mut self.runs),
             ("frames", &mut self.frames),
+            ("frames drawn at random", &mut self.drawn),
             ("octets", &mut self.octets),
             ("checksums inserted", &mut self.checksums),
             ("CRCs inserted", &mut self.crcs),
