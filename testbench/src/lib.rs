@@ -13,5 +13,6 @@ pub mod bench;
 pub mod mutants;
 pub mod selftest;
 pub mod docs;
+pub mod processor;
 pub mod skip;
 mod former_keys;

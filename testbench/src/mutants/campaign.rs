@@ -190,12 +190,11 @@ impl Campaign {
             let took = all.map_or(SOUND_LIMIT, |(_, took)| *took);
             (programs.attack(Some(name)), took)
         });
-        let is_first = |(check, _): &&(Check, Duration)| {
-            mutant.room.serves_transmission() && check.stage == Stage::Transmit
-        };
-        let first = self.checks.iter().filter(is_first);
-        let others = self.checks.iter().filter(|check| !is_first(check));
-        for (check, took) in known.iter().chain(first).chain(others) {
+        let is_first =
+            |check: &Check| mutant.room.serves_transmission() && check.stage == Stage::Transmit;
+        let mut checks: Vec<_> = self.checks.iter().collect();
+        checks.sort_by_key(|(check, _)| !is_first(check));
+        for (check, took) in known.iter().chain(checks) {
             let limit = *took * LIMIT_FACTOR + LIMIT_MARGIN;
             let ended = check.run(&self.library, mutant.number, limit)?;
             if let Ended::Failed(message) = ended {

@@ -1,8 +1,8 @@
-//! When a child has run far too long: by the time of the processor that it used, since other work
+//! When a child has run far too long: by the time of the processors that it used, since other work
 //! on the machine lengthens the clock's. A child that only waits uses none, so the clock bounds it
 //! too, but by far more.
 
-use std::fs;
+use crate::processor;
 use std::time::{Duration, Instant};
 
 /// The clock's time for each second of the processor's.
@@ -32,20 +32,9 @@ impl Bound {
     pub fn is_exceeded(&self) -> bool {
         let wall = self.begun.elapsed();
         // Without a reading the clock alone decides: it has ended, or there is no `/proc`.
-        let used = processor_time(self.process).unwrap_or(Duration::ZERO);
+        let used = processor::time(self.process).unwrap_or(Duration::ZERO);
         used > self.limit || wall > self.limit * WALL_FACTOR
     }
-}
-
-/// What a process and its threads have used of the processors; `None` if there is no such process.
-fn processor_time(process: u32) -> Option<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Behind the name, which may hold blanks, stands field 3; utime is field 14, stime 15.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let ticks = fields.split_whitespace().skip(11).take(2);
-    let ticks: u64 = ticks.map(|ticks| ticks.parse().unwrap_or(0)).sum();
-    let rate = rustix::param::clock_ticks_per_second();
-    Some(Duration::from_millis(ticks * 1000 / rate.max(1)))
 }
 
 #[cfg(test)]
@@ -57,8 +46,8 @@ mod tests {
     fn work_uses_the_time_and_waiting_does_not() {
         let limit = Duration::from_millis(400);
         let bound = Bound::new(std::process::id(), Duration::from_secs(3600));
-        let before = processor_time(bound.process).expect("it runs");
-        while processor_time(bound.process).expect("it runs") < before + limit {}
+        let before = processor::time(bound.process).expect("it runs");
+        while processor::time(bound.process).expect("it runs") < before + limit {}
         assert!(!bound.is_exceeded());
         let spent = Bound::new(bound.process, limit);
         assert!(spent.is_exceeded(), "this process has used more than that");

@@ -22,6 +22,7 @@ mod run;
 mod spoiled;
 mod totals;
 
+pub use spoiled::counter_of;
 pub use totals::{Case, Done, Totals};
 
 use rnic_sim::SimError;

@@ -7,7 +7,7 @@
 //!      octets of a frame: that frame is given up
 //!  long frames in no memory       --> each is given up, and its room comes back
 //!  a host that is too slow        --> every tag waits for a late completion, reads are refused;
-//!                                     the completions come, are counted, and frames leave again
+//!                                     the completions come, are counted, and tags are free again
 //! ```
 //!
 //! Compared are the results of frames, the octets that leave, counters, and that no rule of the bus
@@ -32,19 +32,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The counter that each fault raises.
-const COUNTERS: [(Fault, Counter); 10] = [
-    (Fault::NoCompletion, Counter::ReadTimedOut),
-    (Fault::Poisoned, Counter::ReadPoisoned),
-    (Fault::UnsupportedRequest, Counter::ReadUnsupported),
-    (Fault::CompleterAbort, Counter::ReadAborted),
-    (Fault::UnknownTag, Counter::ReadUnexpected),
-    (Fault::OtherFunction, Counter::ReadUnexpected),
-    (Fault::AliasedTag, Counter::ReadUnexpected),
-    (Fault::ByteCount, Counter::ReadMalformed),
-    (Fault::TooManyOctets, Counter::ReadMalformed),
-    (Fault::Truncated, Counter::ReadMalformed),
-];
 const ROUNDS: usize = 5;
 const FRAMES_MAX: usize = 6;
 const PLACE_OCTETS: usize = 2048;
@@ -52,11 +39,8 @@ const PLACE_OCTETS: usize = 2048;
 const NOWHERE: u64 = 0x7_0000_0000_0000;
 /// Cycles in which a round is over, a time-out included.
 const SETTLED_CYCLES: usize = 8_000;
-/// Microseconds after which the device gives up, and cycles of one at 156.25 MHz and at 322.27 MHz
-/// (W = 512).
+/// Microseconds after which the device gives up.
 const TIMEOUT_US: u32 = 10;
-const TICK_CYCLES: u64 = 156;
-const TICK_CYCLES_MAX: u64 = 323;
 /// Cycles that the slow host takes: so long that no tag comes back while they are used up.
 const SLOW_CYCLES: u64 = 120_000;
 /// One run in so many has a slow host.
@@ -81,6 +65,18 @@ struct Given {
     ring: TransmitRing,
     piece: DmaBuffer,
     octets: Vec<u8>,
+}
+
+/// The counter that a read raises with this fault.
+pub fn counter_of(fault: Fault) -> Counter {
+    match fault {
+        Fault::NoCompletion => Counter::ReadTimedOut,
+        Fault::Poisoned => Counter::ReadPoisoned,
+        Fault::UnsupportedRequest => Counter::ReadUnsupported,
+        Fault::CompleterAbort => Counter::ReadAborted,
+        Fault::UnknownTag | Fault::OtherFunction | Fault::AliasedTag => Counter::ReadUnexpected,
+        Fault::TooManyOctets | Fault::ByteCount | Fault::Truncated => Counter::ReadMalformed,
+    }
 }
 
 /// What a fault spoiled.
@@ -161,8 +157,8 @@ impl Spoiled {
         let octets = FRAMES_MAX * PLACE_OCTETS;
         let memory = device.dma().allocate("frames", octets, 64);
         let mut host = simulation.borrow_mut();
-        let faults = host.complex_mut().faults_mut();
-        faults.set_reuse_ticks(u64::from(read_timeout_us) * TICK_CYCLES);
+        let in_use = u64::from(read_timeout_us) * host.tick_cycles();
+        host.complex_mut().faults_mut().set_reuse_ticks(in_use);
         drop(host);
         Ok(Self {
             simulation,
@@ -258,7 +254,7 @@ impl Spoiled {
         for (cookie, frame) in given.iter().enumerate() {
             self.send(cookie as u64, frame.ring, &[Piece::Memory(frame.piece)]);
         }
-        let (fault, counter) = *COUNTERS.choose(&mut self.random).expect("ten");
+        let fault = *Fault::ALL.choose(&mut self.random).expect("there are some");
         let number = self.random.random_range(0..3 * count as u64);
         let address = self.spoil(number, fault);
         let holder = address.and_then(|at| given.iter().position(|frame| holds(frame, at)));
@@ -269,7 +265,7 @@ impl Spoiled {
             (_, None) => Hit::Units,
         };
         if hit != Hit::Nothing {
-            self.count(counter, 1);
+            self.count(counter_of(fault), 1);
         }
         match hit {
             Hit::Frame(_) => self.count(Counter::TxFailed, 1),

@@ -1,5 +1,6 @@
 //! The process `rnic serve`, and the peer at the other end of its link.
 
+use rnic_testbench::processor;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -167,14 +168,7 @@ impl Server {
 
     /// Processor time that it has used, in ticks of the system.
     pub fn ticks(&self) -> u64 {
-        let path = format!("/proc/{}/stat", self.child.id());
-        let stat = fs::read_to_string(path).expect("it runs");
-        // Behind the name, which may hold blanks: state is field 3, utime 14, stime 15.
-        let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
-        let ticks = fields.split_whitespace().skip(11).take(2);
-        ticks
-            .map(|ticks| ticks.parse::<u64>().expect("a number"))
-            .sum()
+        processor::ticks(self.child.id()).expect("it runs")
     }
 }
 

@@ -1,6 +1,6 @@
 //! What runs out when reads fail: the room for frames that were given up, and tags.
 
-use super::{Hit, Spoiled, NOWHERE, SETTLED_CYCLES, SLOW_CYCLES, TICK_CYCLES_MAX};
+use super::{Hit, Spoiled, NOWHERE, SETTLED_CYCLES, SLOW_CYCLES};
 use rand::seq::IndexedRandom;
 use rnic_abi::counters::Counter;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
@@ -10,8 +10,8 @@ use rnic_driver::{DmaBuffer, Piece, TransmitResult, TransmitRing, Transmitted};
 const LOST_FRAMES: u64 = 12;
 /// Tags that a device has at most.
 const TAGS_MAX: u32 = 256;
-/// Cycles in which a read of the slow host times out, or waits in vain for a tag.
-const GIVEN_UP_CYCLES: usize = 2 * TICK_CYCLES_MAX as usize + 300;
+/// Cycles beside the time-out itself until a read has begun, and has been given up.
+const MARGIN_CYCLES: usize = 300;
 
 impl Spoiled {
     /// Frames of no memory, together longer than the room for frames, and one of memory behind.
@@ -62,10 +62,13 @@ impl Spoiled {
             let found = spoiled.device.counter(counter);
             found.expect("the device is there")
         };
+        // A microsecond for the read or for the tag that it waits for in vain, begun before.
+        let microsecond = self.simulation.borrow().tick_cycles() as usize;
+        let given_up_cycles = 2 * microsecond + MARGIN_CYCLES;
         let mut attempts = 0;
         while count(self, Counter::ReadRefused) == 0 && attempts <= TAGS_MAX {
             self.send(0, given.ring, &piece);
-            self.simulation.borrow_mut().run(GIVEN_UP_CYCLES);
+            self.simulation.borrow_mut().run(given_up_cycles);
             if let Err(error) = self.device.restart_transmit(given.ring) {
                 self.differ(format!("read {attempts} of a slow host: {error}"));
                 return;
@@ -87,7 +90,7 @@ impl Spoiled {
             self.differ(format!("{late} late completions of {timed_out} reads"));
         }
         self.send(0, given.ring, &piece);
-        self.simulation.borrow_mut().run(GIVEN_UP_CYCLES);
+        self.simulation.borrow_mut().run(given_up_cycles);
         let timed_out = count(self, Counter::ReadTimedOut);
         if timed_out != attempts || !self.sent().is_empty() {
             self.differ(format!(
