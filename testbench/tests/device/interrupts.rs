@@ -18,8 +18,8 @@ use rnic_testbench::traffic::{Sender, StreamConfig};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Where interrupts are written, and where the driver's memory begins.
-const WINDOW: u64 = 0xfee0_0000;
+/// Where interrupts of even and of odd vectors are written: below and above 4 GiB.
+const WINDOWS: [u64; 2] = [0xfee0_0000, 0x12_fee0_1000];
 const WINDOW_OCTETS: u64 = 0x1000;
 /// Cycles of a microsecond at W = 64, and in which a frame is over.
 const TICK_CYCLES: u64 = 156;
@@ -44,11 +44,13 @@ impl Interrupted {
             ..SimulationConfig::default()
         });
         let simulation = Rc::new(RefCell::new(simulation.expect("the core is there")));
-        let window = WINDOW..WINDOW + WINDOW_OCTETS;
-        simulation
-            .borrow_mut()
-            .complex_mut()
-            .add_interrupt_window(window);
+        for window in WINDOWS {
+            let window = window..window + WINDOW_OCTETS;
+            simulation
+                .borrow_mut()
+                .complex_mut()
+                .add_interrupt_window(window);
+        }
         simulation.borrow_mut().set_msix(true, false);
         let (mut bar, dma) = attach(&simulation);
         let config = Config {
@@ -82,10 +84,10 @@ impl Interrupted {
     fn interrupts(&mut self) -> Vec<(u64, u8)> {
         let mut found = Vec::new();
         while let Some(interrupt) = self.simulation.borrow_mut().complex_mut().next_interrupt() {
-            let vector = interrupt.data as u8;
-            assert_eq!(interrupt.data, 0x40 + u32::from(vector - 0x40));
-            assert_eq!(interrupt.address, WINDOW + u64::from(vector - 0x40) * 4);
-            found.push((interrupt.now, vector - 0x40));
+            let vector = interrupt.data.wrapping_sub(0x40);
+            assert!(vector < VECTORS as u32, "{interrupt:?}");
+            assert_eq!(interrupt.address, address(vector), "{interrupt:?}");
+            found.push((interrupt.now, vector as u8));
         }
         found
     }
@@ -117,12 +119,17 @@ impl Interrupted {
     }
 }
 
+/// Where the message of a vector goes.
+fn address(vector: u32) -> u64 {
+    WINDOWS[vector as usize % 2] + 4 * u64::from(vector)
+}
+
 /// What the operating system does: address and data of each vector, unmasked.
 fn set_up_vectors(bar: &mut SimBar) {
     for vector in 0..VECTORS as u32 {
         let entry = TABLE + vector * ENTRY_OCTETS;
-        bar.write32(entry, WINDOW as u32 + 4 * vector);
-        bar.write32(entry + 4, (WINDOW >> 32) as u32);
+        bar.write32(entry, address(vector) as u32);
+        bar.write32(entry + 4, (address(vector) >> 32) as u32);
         bar.write32(entry + 8, 0x40 + vector);
         bar.write32(entry + 12, 0);
     }

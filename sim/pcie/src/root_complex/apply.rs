@@ -161,7 +161,9 @@ impl RootComplex {
             None => tlps.into_iter().map(Outgoing::legal).collect(),
             Some(fault) => {
                 self.statistics.faults += 1;
-                spoil(tlps, fault, choices)
+                let spoiled = spoil(tlps, fault, choices);
+                self.faults.note(&spoiled);
+                spoiled
             }
         };
         if completions.is_empty() {
