@@ -12,7 +12,7 @@
 //! - [`flow`]: a flow, and what must be set up before it is played.
 //! - [`plan`]: which device plays which frames and flows, and what these share.
 //! - [`finding`]: what is said besides.
-//! - [`pcap`]: frames into a capture file.
+//! - [`pcap`], [`pcapng`]: frames into a capture file.
 //!
 //! Nothing here is the model's: a parser fault of the oracle must not choose what is played. Frames
 //! are read by `etherparse`, FPDUs and DDP segments by `rnic-wire`.
@@ -35,6 +35,7 @@ pub mod connections;
 pub mod load;
 pub mod plan;
 pub mod pcap;
+pub mod pcapng;
 
 pub use connections::flows;
 pub use file::{parse, read, Capture, CaptureError};

@@ -9,7 +9,8 @@
 //! | `sim:rtl,LINK`   | the verilated core, W = 64, of its full size  |
 //! | `sim:model,LINK` | the device in software, which says the same   |
 //!
-//! LINK is what `rnic serve --link` takes: `none`, `pcap:FILE`, `unix:PATH` or `tap:NAME`.
+//! LINK is what `rnic serve --link` takes: `none`, `pcap:FILE`, `unix:PATH`,
+//! `unix-connect:PATH` or `tap:NAME`.
 
 use crate::link::{Link, LinkKind};
 use crate::model::DeviceModel;
@@ -70,7 +71,7 @@ impl FromStr for Simulated {
                 return Err(format!(
                     "`sim:{text}` names no device; write sim:rtl,LINK for the verilated core or \
                      sim:model,LINK for the device in software, with a LINK of none, pcap:FILE, \
-                     unix:PATH or tap:NAME"
+                     unix:PATH, unix-connect:PATH or tap:NAME"
                 ))
             }
         };
@@ -170,7 +171,7 @@ mod tests {
         provide_simulator();
         let kinds =
             "sim:rtl,LINK for the verilated core or sim:model,LINK for the device in software";
-        let links = "none, pcap:FILE, unix:PATH or tap:NAME";
+        let links = "none, pcap:FILE, unix:PATH, unix-connect:PATH or tap:NAME";
         for (address, named) in [
             ("sim:", kinds),
             ("sim:rtl", kinds),

@@ -11,11 +11,13 @@
 //! - [`provide_simulator`]: `sim:` addresses, a device on a thread of the program that drives it.
 //! - [`Service`]: a device, its clients over vfio-user and its link, turned by one thread.
 //! - [`link`]: what is at the other end of its wire.
+//! - [`hub`]: joins the wires of several.
 //! - [`model`]: the device in software. The verilated core is `rnic_sim`'s.
 #![deny(missing_docs)]
 
 pub mod model;
 pub mod link;
+pub mod hub;
 mod tun;
 mod service;
 mod in_process;

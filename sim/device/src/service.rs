@@ -30,6 +30,11 @@ const TURN_CYCLES: usize = 200;
 const TURN_MESSAGES: usize = 64;
 /// Frames that wait on the wire; the link keeps the others.
 const WIRE_FRAMES: usize = 16;
+/// How often a link without another end is looked at while all is quiet.
+const SEEK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 /// Faults of a client that are reported one by one.
 const REPORTED_FAULTS: usize = 16;
 
@@ -139,7 +144,7 @@ impl<C: DeviceCore> Service<C> {
     fn wait(&mut self) -> Result<bool, ServeError> {
         let at_once = Timespec::default();
         let timeout = match self.is_quiet() && !self.link.has_frame() {
-            true => None,
+            true => self.link.is_seeking().then_some(&SEEK),
             false => Some(&at_once),
         };
         let mut fds = vec![match &self.session {

@@ -14,6 +14,7 @@ mod bench;
 mod mutants;
 mod emit;
 mod serve;
+mod hub;
 mod selftest;
 mod json;
 mod outcome;
@@ -37,6 +38,7 @@ Examples:
   rnic mutants --only 17
   rnic emit --width 64 --out build/verilog
   rnic serve --vfio-user /tmp/rnic.sock --link none
+  rnic hub --port unix:/tmp/a.wire --port unix:/tmp/b.wire --loss 0.01
   rnic selftest";
 
 /// Open iWARP RNIC receive offload: play captures through it, generate captures, measure it,
@@ -64,6 +66,8 @@ enum Command {
     Emit(emit::Arguments),
     /// Serve the device to a driver, as a PCI device over vfio-user.
     Serve(serve::Arguments),
+    /// Join served devices, guests and interfaces of Linux, with faults that are asked for.
+    Hub(hub::Arguments),
     /// Run the self-test of a board at its simulated pins; its script comes from runs that are
     /// compared with the model.
     Selftest(selftest::Arguments),
@@ -91,6 +95,7 @@ fn carry_out(command: Command) -> Result<Outcome, Failure> {
         Command::Mutants(arguments) => mutants::run(&arguments),
         Command::Emit(arguments) => emit::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Hub(arguments) => hub::run(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
     }
 }

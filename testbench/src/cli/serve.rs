@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
     /// folder of yours.
     #[arg(long, value_name = "PATH")]
     vfio_user: PathBuf,
-    /// The other end of the wire: none, pcap:FILE, unix:PATH or tap:NAME.
+    /// The other end of the wire: none, pcap:FILE, unix:PATH, unix-connect:PATH or
+    /// tap:NAME.
     #[arg(long, value_name = "LINK", default_value = "none")]
     link: LinkKind,
     /// The device.

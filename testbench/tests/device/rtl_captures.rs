@@ -89,6 +89,9 @@ fn rtl_and_model_agree_on_every_capture() {
 
 #[test]
 fn rtl_and_model_agree_on_captures_at_128_and_widths_give_the_same() {
+    if rnic_effort::is_left_out("W = 128") {
+        return;
+    }
     for path in some_or_all(&SOME) {
         let narrow = run(&path, &Options::default());
         let wide = run(

@@ -5,7 +5,7 @@ use rnic_testbench::fuzz::{Campaign, Failure, Settings, Totals};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Runs of a test at W = 128.
-const RUNS_128: [u64; 2] = [2, 5];
+const RUNS_128: u64 = 5;
 /// Ordinary runs of a test on the synthesised text, and as many hostile ones.
 const RUNS_SILICON: [u64; 2] = [2, 6];
 
@@ -66,7 +66,10 @@ fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
 
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_128() {
-    agrees_and_much_arrives("wide", 128, runs(RUNS_128));
+    if rnic_effort::is_left_out("W = 128") {
+        return;
+    }
+    agrees_and_much_arrives("wide", 128, RUNS_128);
 }
 
 #[test]

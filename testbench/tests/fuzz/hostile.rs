@@ -42,6 +42,9 @@ fn rtl_and_model_agree_among_hostile_peers_of_a_fresh_seed() {
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_at_128() {
+    if rnic_effort::is_left_out("W = 128") {
+        return;
+    }
     agrees_among_hostile_peers("hostile-wide", 2, 128, runs(RUNS_WIDE));
 }
 

@@ -15,6 +15,7 @@
 mod client;
 mod ends;
 mod host;
+mod hub;
 mod in_process;
 mod memory;
 mod misuse;

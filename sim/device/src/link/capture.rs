@@ -41,8 +41,8 @@ impl Link for CaptureLink {
         Ok(frame)
     }
 
-    fn send(&mut self, _frame: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, _frame: &[u8]) -> Result<bool, LinkError> {
         self.next.get_or_insert(0);
-        Ok(())
+        Ok(true)
     }
 }

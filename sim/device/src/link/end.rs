@@ -69,11 +69,17 @@ pub trait Link: Debug {
     fn receive(&mut self) -> Result<Option<Vec<u8>>, LinkError> {
         Ok(None)
     }
-    /// A frame of the device, without FCS.
+    /// Nobody is at the other end, and [`Link::receive`] looks for one: it is to be called from
+    /// time to time, whatever becomes of [`Link::fd`].
+    fn is_seeking(&self) -> bool {
+        false
+    }
+    /// A frame of the device, without FCS. False if it is dropped: nobody is at the other end, or
+    /// whoever is there does not read.
     ///
     /// # Errors
     /// The link is of no more use.
-    fn send(&mut self, _frame: &[u8]) -> Result<(), LinkError> {
-        Ok(())
+    fn send(&mut self, _frame: &[u8]) -> Result<bool, LinkError> {
+        Ok(false)
     }
 }

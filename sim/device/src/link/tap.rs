@@ -63,10 +63,10 @@ impl Link for TapLink {
     }
 
     /// Lost if the interface is down or its queue is full, as on a wire.
-    fn send(&mut self, frame: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, frame: &[u8]) -> Result<bool, LinkError> {
         match self.queue.write(frame) {
-            Ok(_) => Ok(()),
-            Err(error) if is_no_frame(&error) => Ok(()),
+            Ok(_) => Ok(true),
+            Err(error) if is_no_frame(&error) => Ok(false),
             Err(error) => Err(failed(&self.name, error)),
         }
     }

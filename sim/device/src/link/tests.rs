@@ -29,7 +29,7 @@ fn a_link_is_named_by_its_kind_and_its_path() {
         "", "none:", "None", "pcap", "pcap:", "unix", "unix:", "tap:", ":x", "a.pcap",
     ] {
         let refused = text.parse::<LinkKind>();
-        let message = "use none, pcap:FILE, unix:PATH or tap:NAME".to_owned();
+        let message = "use none, pcap:FILE, unix:PATH, unix-connect:PATH or tap:NAME".to_owned();
         assert_eq!(refused, Err(message), "{text:?}");
     }
 }

@@ -1,11 +1,13 @@
+use super::super::peer::{FRAME_OCTETS_MAX, LENGTH_OCTETS, UNREAD_OCTETS_MAX};
 use super::super::tests::frame;
 use super::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use tempfile::TempDir;
 
 const NONE: [Vec<u8>; 0] = [];

@@ -105,7 +105,7 @@ fn walk(rounds: usize, take_of_8: u64, offer_of_8: u64, judge_of_8: u64) -> usiz
 
 #[test]
 fn random_records_agree_with_the_model() {
-    let completed = walk(600, 8, 8, 8);
+    let completed = walk(rnic_effort::count("rounds", 300, 600), 8, 8, 8);
     assert!(completed > 1, "replays completed {completed} messages");
 }
 

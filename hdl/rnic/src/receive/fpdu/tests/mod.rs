@@ -197,7 +197,7 @@ fn mpa_055_a_wrong_marker_is_found_wherever_it_stands_and_the_other_distance_is_
     let mut random = Random::from_environment();
     let mut jobs = vec![];
     let phases = [0u64, 1, 127, 113, 64, 2, 3, 112, 124, 125, 126];
-    let count = rnic_effort::count("phases", 5, phases.len());
+    let count = rnic_effort::count("phases", 3, phases.len());
     for phase in phases.into_iter().take(count) {
         for points_to_lead in [false, true] {
             let mut sender = Sender::new(true, 4 * phase);

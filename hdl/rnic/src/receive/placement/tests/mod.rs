@@ -40,12 +40,13 @@ fn run_random<const D: usize, const L: usize, const E: usize, const P: usize>(
 
 #[test]
 fn every_mix_of_commands_leaves_memory_as_expected_128() {
+    let commands = rnic_effort::count("commands", 60, 120);
     for max_payload in 0..3 {
         let settings = Settings {
             max_payload,
             ..Settings::MIXED
         };
-        run_random::<128, 4, 160, 256>(settings, 120, &format!("max_payload {max_payload}"));
+        run_random::<128, 4, 160, 256>(settings, commands, &format!("max_payload {max_payload}"));
     }
 }
 

@@ -106,15 +106,15 @@ fn control(uut: &mut Uut, bench: &mut Bench, traffic: bool, random: &mut Random)
 /// arrival, a stream is read in order, each octet from the copy that was accepted.
 #[test]
 fn octets_in_any_order_are_read_in_order() {
-    const CYCLES: usize = 80_000;
+    let cycles = rnic_effort::count("cycles", 40_000, 80_000);
     let mut bench = Bench::new();
     let mut cycle = 0;
     let uut = Uut::default();
-    lockstep!("stream_manager_ooo", uut, CYCLES, |uut, random| {
+    lockstep!("stream_manager_ooo", uut, cycles, |uut, random| {
         // The lists of free numbers need a reset.
         uut.reset.next = cycle == 0;
         if cycle > 0 {
-            drive(uut, &mut bench, cycle < CYCLES - 4_000, random);
+            drive(uut, &mut bench, cycle < cycles - 4_000, random);
         }
         cycle += 1;
     });

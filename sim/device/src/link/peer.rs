@@ -1,0 +1,116 @@
+//! A peer on a socket of a stream: the framing of QEMU's `-netdev stream`, four octets of length,
+//! most significant first, then a frame.
+
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+/// Octets of the length before a frame.
+pub(super) const LENGTH_OCTETS: usize = 4;
+/// Longest frame on a socket: what QEMU sends.
+pub(super) const FRAME_OCTETS_MAX: usize = 68 * 1024;
+/// Octets that wait for a peer that does not read; frames beyond are dropped, as on a wire.
+pub(super) const UNREAD_OCTETS_MAX: usize = 4 << 20;
+
+/// Whoever is connected.
+#[derive(Debug)]
+pub(super) struct Peer {
+    stream: UnixStream,
+    /// Received, not yet a whole frame.
+    input: VecDeque<u8>,
+    /// To be sent.
+    pub(super) output: VecDeque<u8>,
+}
+
+impl Peer {
+    /// Whoever is at the other end of `stream`, which does not block from here on.
+    pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            input: VecDeque::new(),
+            output: VecDeque::new(),
+        })
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// A whole frame has been read.
+    pub(super) fn has_frame(&self) -> bool {
+        self.frame_octets().is_some()
+    }
+
+    pub(super) fn wants_write(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// Length of the frame at the beginning of the input, once all of it is there.
+    fn frame_octets(&self) -> Option<usize> {
+        let octets = self.announced_octets()?;
+        (self.input.len() >= LENGTH_OCTETS + octets).then_some(octets)
+    }
+
+    fn announced_octets(&self) -> Option<usize> {
+        let length = self.input.iter().take(LENGTH_OCTETS);
+        (length.len() == LENGTH_OCTETS)
+            .then(|| length.fold(0, |value, &octet| value << 8 | usize::from(octet)))
+    }
+
+    /// The next frame, if it is there.
+    ///
+    /// # Errors
+    /// The peer has left, or sends what is no frame: it is of no more use.
+    pub(super) fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+        self.flush()?;
+        if self.frame_octets().is_none() {
+            let mut octets = [0; 16 * 1024];
+            match self.stream.read(&mut octets) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.input.extend(&octets[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self
+            .announced_octets()
+            .is_some_and(|octets| octets > FRAME_OCTETS_MAX)
+        {
+            return Err(Errno::MSGSIZE.into());
+        }
+        let Some(octets) = self.frame_octets() else {
+            return Ok(None);
+        };
+        self.input.drain(..LENGTH_OCTETS);
+        Ok(Some(self.input.drain(..octets).collect()))
+    }
+
+    /// Send a frame, at once or later; false if too much is unread.
+    ///
+    /// # Errors
+    /// The peer has left.
+    pub(super) fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        let has_room = self.output.len() + frame.len() <= UNREAD_OCTETS_MAX;
+        if has_room {
+            self.output.extend((frame.len() as u32).to_be_bytes());
+            self.output.extend(frame);
+        }
+        self.flush()?;
+        Ok(has_room)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while !self.output.is_empty() {
+            let (first, _) = self.output.as_slices();
+            match self.stream.write(first) {
+                Ok(count) => self.output.drain(..count),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(())
+    }
+}
