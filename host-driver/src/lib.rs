@@ -32,6 +32,7 @@
 //! | room | what |
 //! |---|---|
 //! | [`verbs`] | objects of an application, and who holds whom |
+//! | [`stack`] | addresses and neighbours of an interface; no I/O |
 //! | [`monitor`] | what an administrator may ask of an owner |
 //! | [`bus`] | a PCI function under Linux: addresses, memory, interrupts |
 //! | `device` | the device itself, over any [`Bar`] and [`Dma`] |
@@ -42,6 +43,7 @@ mod device;
 pub mod bus;
 #[cfg(target_os = "linux")]
 pub mod verbs;
+pub mod stack;
 #[cfg(target_os = "linux")]
 pub mod monitor;
 

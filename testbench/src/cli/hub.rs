@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLE: &str = "\
 Example:
-  rnic serve --vfio-user /tmp/a.sock --link unix:/tmp/a.wire &
-  rnic serve --vfio-user /tmp/b.sock --link unix:/tmp/b.wire &
+  rnic serve --vfio-user /tmp/a.sock --link unix:/tmp/a.wire
+  rnic serve --vfio-user /tmp/b.sock --link unix:/tmp/b.wire
   rnic hub --port unix-connect:/tmp/a.wire --port unix-connect:/tmp/b.wire --loss 0.01
 
 It runs until Ctrl-C or SIGTERM, and then says what has become of the frames. A guest of QEMU

@@ -19,7 +19,7 @@ fn interfaces_and_times_are_where_a_reader_looks() {
     let octets = frame(3, 0x1_2345_6789, &[7; 5]);
     let word = |at: usize| u32::from_le_bytes(octets[at..at + 4].try_into().expect("four octets"));
     let found = [0, 4, 8, 12, 16, 20, 24].map(word);
-    assert_eq!(found, [6, 48, 3, 1, 0x2345_6789, 5, 5]);
+    assert_eq!(found, [6, 40, 3, 1, 0x2345_6789, 5, 5]);
     assert_eq!(octets[28..36], [7, 7, 7, 7, 7, 0, 0, 0]);
-    assert_eq!((octets.len(), word(44)), (48, 48));
+    assert_eq!((octets.len(), word(36)), (40, 40));
 }

@@ -18,6 +18,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter;
 
 /// Longest time that a frame waits for others to overtake it.
 pub const HOLD_US: u64 = 20_000;
@@ -25,6 +26,8 @@ pub const HOLD_US: u64 = 20_000;
 const OVERTAKERS_MAX: u32 = 3;
 /// Octets that wait at a port of limited speed; a frame beyond is dropped.
 pub const QUEUE_OCTETS_MAX: usize = 1 << 20;
+/// Octets that are on their way between all ports; a frame beyond is dropped.
+pub const WAY_OCTETS_MAX: usize = 256 << 20;
 /// What a frame takes on the wire beside its octets: preamble, FCS and gap (IEEE 802.3).
 const WIRE_OCTETS: u64 = 8 + 4 + 12;
 
@@ -78,6 +81,8 @@ pub struct Medium {
     inlets: Vec<Inlet>,
     ways: BinaryHeap<Reverse<Way>>,
     serial: u64,
+    /// Octets of frames that have entered and not left.
+    octets: usize,
 }
 
 impl Medium {
@@ -98,6 +103,7 @@ impl Medium {
             inlets: (0..ports).map(inlet).collect(),
             ways: BinaryHeap::new(),
             serial: 0,
+            octets: 0,
         }
     }
 
@@ -130,22 +136,27 @@ impl Medium {
             inlet.counts.lost += 1;
             return Some(frame);
         }
-        let Some(in_us) = inlet.admit(now, frame.len(), settings.megabits) else {
+        let copies = 1 + usize::from(is_copied);
+        let octets = self.octets + copies * frame.len();
+        let has_way = octets <= WAY_OCTETS_MAX;
+        let admit = || inlet.admit(now, frame.len(), settings.megabits);
+        let Some(in_us) = has_way.then(admit).flatten() else {
             inlet.counts.full += 1;
             return Some(frame);
         };
+        self.octets = octets;
         inlet.counts.duplicated += u64::from(is_copied);
-        let copies = 1 + usize::from(is_copied);
         let late = overtakers[..copies].iter().filter(|&&count| count > 0);
         inlet.counts.late += late.count() as u64;
-        for overtakers in overtakers.into_iter().take(copies) {
+        let copy = is_copied.then(|| frame.clone());
+        for (frame, overtakers) in iter::once(frame).chain(copy).zip(overtakers) {
             self.serial += 1;
             self.ways.push(Reverse(Way {
                 due: in_us + settings.delay_us,
                 serial: self.serial,
                 from,
                 overtakers,
-                frame: frame.clone(),
+                frame,
             }));
         }
         None
@@ -161,9 +172,15 @@ impl Medium {
 
     /// The next frame that is due, and the port at which it came in: it leaves at all others.
     pub fn leave(&mut self, now: u64) -> Option<(usize, Vec<u8>)> {
+        let Way { from, frame, .. } = self.next(now)?;
+        self.octets -= frame.len();
+        Some((from, frame))
+    }
+
+    fn next(&mut self, now: u64) -> Option<Way> {
         loop {
             if let Some(way) = self.released(now) {
-                return Some((way.from, way.frame));
+                return Some(way);
             }
             let next = self.ways.peek();
             next.filter(|Reverse(way)| way.due <= now)?;
@@ -171,7 +188,7 @@ impl Medium {
             let inlet = &mut self.inlets[way.from];
             if way.overtakers == 0 {
                 inlet.held.iter_mut().for_each(|held| held.overtakers -= 1);
-                return Some((way.from, way.frame));
+                return Some(way);
             }
             way.due += HOLD_US;
             inlet.held.push(way);

@@ -19,7 +19,7 @@ fn number(frame: &[u8]) -> u32 {
 /// All that has left by `now`: ports and numbers.
 fn left(medium: &mut Medium, now: u64) -> Vec<(usize, u32)> {
     let leave = || medium.leave(now);
-    std::iter::from_fn(leave)
+    iter::from_fn(leave)
         .map(|(from, frame)| (from, number(&frame)))
         .collect()
 }
@@ -226,4 +226,28 @@ fn speed_and_queue_are_limited() {
         None,
         "it is empty again"
     );
+}
+
+/// A long delay keeps no more than is stated; what leaves makes room again.
+#[test]
+fn what_is_on_its_way_is_limited() {
+    const OCTETS: usize = 64 << 10;
+    let slow = Settings {
+        delay_us: 1_000,
+        duplicate: rate(1.0),
+        ..Settings::default()
+    };
+    let mut medium = Medium::new(slow, 2);
+    for sent in 0..WAY_OCTETS_MAX / OCTETS / 2 {
+        assert_eq!(medium.enter(sent % 2, 0, vec![0; OCTETS]), None);
+    }
+    assert_eq!(medium.enter(0, 0, vec![0; 4]), Some(vec![0; 4]));
+    assert_eq!(medium.counts(0).full, 1);
+    assert!(medium.leave(1_000).is_some());
+    assert!(
+        medium.enter(0, 1_000, vec![0; OCTETS]).is_some(),
+        "a copy more than has left"
+    );
+    assert!(medium.leave(1_000).is_some());
+    assert_eq!(medium.enter(0, 1_000, vec![0; OCTETS]), None);
 }

@@ -1,0 +1,27 @@
+//! What a host does on its wire, so that connections can be there: no I/O and no clock.
+//!
+//! ```text
+//!  frames of the host ring --> Interface --> TCP segments, smaller MTUs
+//!                                 |
+//!      transmit rings <-----------+---- ARP, NDP, echo replies, packets whose next hop is known
+//! ```
+//!
+//! | file           | what                                                                    |
+//! |----------------|-------------------------------------------------------------------------|
+//! | [`settings`]   | addresses, gateways, VLAN and MTU, and what is wrong with them          |
+//! | `link`         | Ethernet and VLAN headers                                               |
+//! | `neighbours`   | which MAC address has the next hop, and packets that wait for it        |
+//! | `answers`      | packets that the interface sends of itself                              |
+//! | [`interface`]  | what becomes of a frame, and where a packet goes                        |
+//!
+//! Time is in microseconds from the caller. Formats are `smoltcp`'s.
+
+pub mod settings;
+mod link;
+mod neighbours;
+mod answers;
+pub mod interface;
+
+pub use interface::{Arrived, Interface, InterfaceCounts, Unroutable};
+pub use link::LinkHeader;
+pub use settings::{AddressPrefix, Settings, SettingsError};
