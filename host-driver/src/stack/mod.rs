@@ -13,6 +13,7 @@
 //! | `neighbours`   | which MAC address has the next hop, and packets that wait for it        |
 //! | `answers`      | packets that the interface sends of itself                              |
 //! | [`interface`]  | what becomes of a frame, and where a packet goes                        |
+//! | [`segments`]   | TCP segments between frames and `rnic-tcp`                              |
 //!
 //! Time is in microseconds from the caller. Formats are `smoltcp`'s.
 
@@ -21,7 +22,9 @@ mod link;
 mod neighbours;
 mod answers;
 pub mod interface;
+pub mod segments;
 
 pub use interface::{Arrived, Interface, InterfaceCounts, Unroutable};
 pub use link::LinkHeader;
+pub use segments::{Ends, SegmentError, SegmentHeader};
 pub use settings::{AddressPrefix, Settings, SettingsError};
