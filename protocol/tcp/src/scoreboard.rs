@@ -211,10 +211,7 @@ impl Scoreboard {
                 State::Lost => self.lost -= 1,
                 State::Sacked => continue,
             }
-            let entry = Entry {
-                state: before,
-                ..self.entries[index]
-            };
+            let entry = self.entries[index];
             self.note(&entry, progress);
         }
     }

@@ -366,3 +366,87 @@ fn random_histories_agree_with_a_walk() {
         }
     }
 }
+
+#[test]
+fn parts_of_a_report_join() {
+    let part = |octets, sent_us, late_octets, in_vain| Progress {
+        octets,
+        sent_us,
+        late_octets,
+        in_vain,
+    };
+    let mut all = part(3, None, 5, 2);
+    all.join(part(4, Some(7), 2, 5));
+    assert_eq!(all, part(7, Some(7), 5, 7));
+}
+
+/// Both parts of an entry that is cut count as what it was.
+#[test]
+fn a_cut_entry_counts_twice() {
+    let mut board = board(1_000, 2);
+    board.split(0, 30);
+    assert_eq!(
+        (board.flying, board.lost, board.flying_octets()),
+        (3, 0, 200)
+    );
+    let bounds = |index| {
+        board
+            .entry(index)
+            .map(|entry: &Entry| (entry.seq.0, entry.octets()))
+    };
+    let expected = [
+        Some((1_000, 30)),
+        Some((1_030, 70)),
+        Some((1_100, 100)),
+        None,
+    ];
+    assert_eq!([0, 1, 2, 3].map(bounds), expected);
+    board.lose_all();
+    board.split(2, 50);
+    assert_eq!((board.flying, board.lost), (0, 4));
+}
+
+/// What was sent again is remembered for as long as it flies, at most twice as often as there are
+/// entries, and once more.
+#[test]
+fn what_was_sent_again_is_forgotten() {
+    let mut board = board(1_000, 3);
+    let remembered = |now_us: u64| {
+        board.lose_head();
+        board.resend(0, now_us);
+        board.again.len()
+    };
+    let counts: Vec<usize> = (10..26).map(remembered).collect();
+    assert_eq!(counts, [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 1, 2]);
+    assert_eq!((board.flying, board.lost), (3, 0));
+}
+
+/// What is only of a report is not left behind it, so that equal boards are equal.
+#[test]
+fn a_report_leaves_nothing_of_its_own() {
+    let mut board = board(1_000, 3);
+    board.begin_report(SeqNumber(1_000), 5);
+    assert_eq!((board.furthest, board.unanswered_us), (SeqNumber(1_000), 5));
+    board.end_report();
+    assert_eq!(
+        (board.furthest, board.unanswered_us),
+        (SeqNumber::default(), 0)
+    );
+}
+
+/// Reordering within the threshold changes nothing; beyond it what was judged lost flies again.
+#[test]
+fn reordering_raises_the_threshold_and_takes_losses_back() {
+    let mut board = board(0, 8);
+    sack(&mut board, 0, &[(300, 800)]);
+    board.judge(EMSS, 0);
+    assert_eq!(states(&board), "lllsssss");
+    for late_octets in [0, 1, 200] {
+        board.tolerate(late_octets, EMSS);
+        assert_eq!((board.threshold(), board.lost, board.flying), (3, 3, 0));
+    }
+    board.tolerate(1_000, EMSS);
+    assert_eq!(states(&board), "fffsssss");
+    assert_eq!((board.threshold(), board.lost, board.flying), (11, 0, 3));
+    assert_eq!(board.flying_octets(), 300);
+}
