@@ -101,6 +101,7 @@ def main():
         print(f"ok     kept at this commit: {name}")
     build = ["cargo", "build", "--release", "--quiet", "--package", "rnic-testbench"]
     subprocess.run(build, cwd=ROOT, check=True)
+    # Reports are written there, and a fresh clone has none.
     (ROOT / "build").mkdir(exist_ok=True)
     left = [name for name in names if name not in kept]
     failed = [name for name in left if not run(name, known[name], folder)]

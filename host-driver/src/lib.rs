@@ -32,7 +32,7 @@
 //! | room | what |
 //! |---|---|
 //! | [`verbs`] | objects of an application, and who holds whom |
-//! | [`stack`] | addresses and neighbours of an interface; no I/O |
+//! | [`stack`] | addresses, neighbours and TCP segments of an interface; no I/O |
 //! | [`monitor`] | what an administrator may ask of an owner |
 //! | [`bus`] | a PCI function under Linux: addresses, memory, interrupts |
 //! | `device` | the device itself, over any [`Bar`] and [`Dma`] |

@@ -12,8 +12,8 @@ use std::net::{IpAddr, Ipv6Addr};
 /// A MAC address.
 pub(super) type Mac = [u8; 6];
 
-const TAG_OCTETS: usize = 4;
-const HEADER_OCTETS: usize = 14;
+/// Octets in front of an IP packet, at most.
+pub(super) const LINK_OCTETS_MAX: usize = 14 + 4;
 const TAGGED: u16 = 0x8100;
 const ID_MASK: u16 = 0x0fff;
 /// Group of all IPv6 nodes on a link (RFC 2464 section 7).
@@ -87,13 +87,13 @@ pub(super) fn group_mac(group: Ipv6Addr) -> Mac {
 /// An Ethernet header, with a VLAN tag where frames are tagged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHeader {
-    octets: [u8; HEADER_OCTETS + TAG_OCTETS],
+    octets: [u8; LINK_OCTETS_MAX],
     length: usize,
 }
 
 impl LinkHeader {
     pub(super) fn new(settings: &Settings, to: Mac, kind: EthernetProtocol) -> Self {
-        let mut octets = [0; HEADER_OCTETS + TAG_OCTETS];
+        let mut octets = [0; LINK_OCTETS_MAX];
         octets[..6].copy_from_slice(&to);
         octets[6..12].copy_from_slice(&settings.mac);
         let mut length = 12;

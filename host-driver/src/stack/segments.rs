@@ -10,22 +10,25 @@
 //! one frame. IPv4 packets have DF set and identification 0 (RFC 6864 section 4.1): they are never
 //! fragmented.
 
-use super::link::LinkHeader;
+use super::answers::HOPS;
+use super::link::{LinkHeader, LINK_OCTETS_MAX};
 use crate::InsertChecksum;
+use rnic_tcp::options::OPTION_OCTETS_MAX;
 use rnic_tcp::{Flags, Head, OptionError, Options, Segment, SeqNumber};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     IpProtocol, Ipv4Packet, Ipv4Repr, Ipv6Packet, Ipv6Repr, TcpPacket, TcpSeqNumber,
+    IPV6_HEADER_LEN,
 };
 use std::net::{IpAddr, SocketAddr};
 use thiserror::Error;
 
+/// A TCP header without options.
 const TCP_OCTETS: usize = 20;
 /// Where a TCP header has its checksum.
 const CHECKSUM_AT: usize = 16;
 /// Ethernet with a tag, IPv6, TCP, options.
-const HEADER_OCTETS_MAX: usize = 18 + 40 + TCP_OCTETS + rnic_tcp::options::OPTION_OCTETS_MAX;
-const HOPS: u8 = 64;
+const HEADER_OCTETS_MAX: usize = LINK_OCTETS_MAX + IPV6_HEADER_LEN + TCP_OCTETS + OPTION_OCTETS_MAX;
 
 /// Both ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,7 +114,7 @@ impl SegmentHeader {
         let mut octets = [0; HEADER_OCTETS_MAX];
         let link = link.octets();
         octets[..link.len()].copy_from_slice(link);
-        let mut options = [0; rnic_tcp::options::OPTION_OCTETS_MAX];
+        let mut options = [0; OPTION_OCTETS_MAX];
         let option_octets = head.options.emit(&mut options);
         let header_octets = TCP_OCTETS + option_octets;
         let tcp_octets = header_octets + payload_octets;

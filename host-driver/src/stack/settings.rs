@@ -3,9 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
-/// Smallest MTU of an interface, of one with an IPv6 address (RFC 8200 section 5), and the largest,
-/// in octets.
-pub const MTU_OCTETS: [u16; 3] = [576, 1_280, 9_000];
+/// Smallest MTU of an interface, in octets.
+pub const MTU_OCTETS_MIN: u16 = 576;
+/// Smallest MTU of an interface with an IPv6 address (RFC 8200 section 5), in octets.
+pub const MTU_OCTETS_MIN_V6: u16 = 1_280;
+/// Largest MTU of an interface, in octets.
+pub const MTU_OCTETS_MAX: u16 = 9_000;
 /// Addresses of an interface, at most.
 pub const ADDRESSES_MAX: usize = 64;
 
@@ -106,7 +109,7 @@ pub enum SettingsError {
     #[error("VLAN {0}: ids are 1 to 4094")]
     Vlan(u16),
     /// An MTU out of range.
-    #[error("an MTU of {octets} octets; it is {least} to {}", MTU_OCTETS[2])]
+    #[error("an MTU of {octets} octets; it is {least} to {MTU_OCTETS_MAX}")]
     Mtu {
         /// Octets asked for.
         octets: u16,
@@ -156,10 +159,12 @@ impl Settings {
         if let Some(vlan) = self.vlan.filter(|vlan| !(1..=4_094).contains(vlan)) {
             return Err(SettingsError::Vlan(vlan));
         }
-        let [least_v4, least_v6, most] = MTU_OCTETS;
         let has_v6 = self.addresses.iter().any(|prefix| prefix.address.is_ipv6());
-        let least = if has_v6 { least_v6 } else { least_v4 };
-        if !(least..=most).contains(&self.mtu_octets) {
+        let least = match has_v6 {
+            true => MTU_OCTETS_MIN_V6,
+            false => MTU_OCTETS_MIN,
+        };
+        if !(least..=MTU_OCTETS_MAX).contains(&self.mtu_octets) {
             let octets = self.mtu_octets;
             return Err(SettingsError::Mtu { octets, least });
         }

@@ -19,6 +19,7 @@ mod connect;
 mod tap;
 mod kind;
 
+pub(crate) use end::{poll_fd, timespec, SEEK};
 pub use end::{Link, LinkError};
 pub use kind::LinkKind;
 

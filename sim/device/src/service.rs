@@ -9,17 +9,18 @@
 //! quiet needs no processor time until a message or a frame comes. Clients are served one after
 //! another; each begins with a device after power-up.
 
-use crate::link::{Link, LinkError};
+use crate::link::{poll_fd, timespec, Link, LinkError, SEEK};
 use rnic_output::stdout::complain;
 use rnic_sim::{DeviceCore, ServedDevice, Simulation};
 use rnic_vfio_user::protocol::Command;
 use rnic_vfio_user::{Served, Server, ServerError, Session};
-use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::event::{poll, PollFd, PollFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Octets of a payload on a served device's bus: all that the device supports.
@@ -30,11 +31,6 @@ const TURN_CYCLES: usize = 200;
 const TURN_MESSAGES: usize = 64;
 /// Frames that wait on the wire; the link keeps the others.
 const WIRE_FRAMES: usize = 16;
-/// How often a link without another end is looked at while all is quiet.
-const SEEK: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
 /// Faults of a client that are reported one by one.
 const REPORTED_FAULTS: usize = 16;
 
@@ -142,9 +138,9 @@ impl<C: DeviceCore> Service<C> {
     /// Sleep until there is something to do; return at once while the device is not quiet. Says
     /// whether the service ends.
     fn wait(&mut self) -> Result<bool, ServeError> {
-        let at_once = Timespec::default();
+        let [at_once, seek] = [Duration::ZERO, SEEK].map(timespec);
         let timeout = match self.is_quiet() && !self.link.has_frame() {
-            true => self.link.is_seeking().then_some(&SEEK),
+            true => self.link.is_seeking().then_some(&seek),
             false => Some(&at_once),
         };
         let mut fds = vec![match &self.session {
@@ -160,12 +156,7 @@ impl<C: DeviceCore> Service<C> {
                 None => return Ok(false),
             },
         }];
-        let link_wants = match self.link.wants_write() {
-            true => PollFlags::IN | PollFlags::OUT,
-            false => PollFlags::IN,
-        };
-        let link = self.link.fd();
-        fds.extend(link.map(|fd| PollFd::from_borrowed_fd(fd, link_wants)));
+        fds.extend(poll_fd(&*self.link));
         let end = self.end.as_ref();
         fds.extend(end.map(|fd| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)));
         match poll(&mut fds, timeout) {

@@ -89,54 +89,24 @@ struct HubReport {
 #[derive(Debug, Serialize)]
 struct PortReport {
     port: String,
-    received: u64,
-    octets: u64,
-    lost: u64,
-    full: u64,
-    duplicated: u64,
-    late: u64,
-    sent: u64,
-    unread: u64,
+    #[serde(flatten)]
+    counts: Counts,
 }
 
 impl PortReport {
-    fn new(port: &LinkKind, counts: Counts) -> Self {
-        let Counts {
-            received,
-            octets,
-            lost,
-            full,
-            duplicated,
-            late,
-            sent,
-            unread,
-        } = counts;
-        Self {
-            port: port.to_string(),
-            received,
-            octets,
-            lost,
-            full,
-            duplicated,
-            late,
-            sent,
-            unread,
-        }
-    }
-
     fn text(&self) -> String {
+        let (port, counts) = (&self.port, self.counts);
         format!(
-            "{}: {} frames in ({} octets), {} lost, {} at a full queue, {} doubled, {} late; {} \
-             frames out, {} unread",
-            self.port,
-            self.received,
-            self.octets,
-            self.lost,
-            self.full,
-            self.duplicated,
-            self.late,
-            self.sent,
-            self.unread
+            "{port}: {} frames in ({} octets), {} lost, {} at a full queue, {} doubled, {} late; \
+             {} frames out, {} unread",
+            counts.received,
+            counts.octets,
+            counts.lost,
+            counts.full,
+            counts.duplicated,
+            counts.late,
+            counts.sent,
+            counts.unread
         )
     }
 }
@@ -175,14 +145,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         names.join(", ")
     ))?;
     hub.run()?;
-    let counts = arguments.ports.iter().zip(hub.counts());
+    let reports = names.iter().zip(hub.counts());
+    let reports = reports.map(|(port, counts)| PortReport {
+        port: port.clone(),
+        counts,
+    });
     let report = HubReport {
         tool: "rnic",
         version: env!("CARGO_PKG_VERSION"),
         seed: arguments.seed,
-        ports: counts
-            .map(|(port, counts)| PortReport::new(port, counts))
-            .collect(),
+        ports: reports.collect(),
     };
     for port in &report.ports {
         lines.say(port.text())?;

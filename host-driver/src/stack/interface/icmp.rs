@@ -2,7 +2,7 @@
 
 use super::super::answers::{self, HOPS_OF_LINK};
 use super::super::link::{group_mac, solicited_node, Mac};
-use super::super::settings::{is_host, MTU_OCTETS};
+use super::super::settings::{is_host, MTU_OCTETS_MIN, MTU_OCTETS_MIN_V6};
 use super::{Arrived, Interface};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
@@ -13,9 +13,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// ICMP type 3: the packet had to be fragmented and must not be (RFC 792, RFC 1191 section 4).
 const CODE_TOO_BIG: u8 = 4;
-/// Where RFC 1191 has the MTU of the next hop in an ICMP message, and RFC 4443 in an ICMPv6 one.
+/// Where RFC 1191 has the MTU of the next hop in an ICMP message.
 const MTU_AT: usize = 6;
-const MTU_V6_AT: usize = 4;
 /// Headers in front of the octets of TCP that a report repeats.
 const HEADER_V4_OCTETS: usize = 20;
 const HEADER_V6_OCTETS: usize = 40;
@@ -79,7 +78,7 @@ impl Interface {
         }
         if packet.msg_type() == Icmpv4Message::DstUnreachable && packet.msg_code() == CODE_TOO_BIG {
             let mtu = u16::from_be_bytes([octets[MTU_AT], octets[MTU_AT + 1]]);
-            return self.too_big(Repeated::of_v4(packet.data()), mtu.into(), MTU_OCTETS[0]);
+            return self.too_big(Repeated::of_v4(packet.data()), mtu.into(), MTU_OCTETS_MIN);
         }
         match Icmpv4Repr::parse(&packet, &ChecksumCapabilities::ignored()) {
             Ok(Icmpv4Repr::EchoRequest {
@@ -116,12 +115,9 @@ impl Interface {
             return None;
         }
         match Icmpv6Repr::parse(&from, &to, &packet, &ChecksumCapabilities::ignored()) {
-            Ok(Icmpv6Repr::PktTooBig { .. }) => {
+            Ok(Icmpv6Repr::PktTooBig { mtu, .. }) => {
                 self.are_hosts(from.into(), to.into())?;
-                let mtu = octets[MTU_V6_AT..]
-                    .first_chunk()
-                    .map(|mtu| u32::from_be_bytes(*mtu));
-                return self.too_big(Repeated::of_v6(packet.payload()), mtu?, MTU_OCTETS[1]);
+                return self.too_big(Repeated::of_v6(packet.payload()), mtu, MTU_OCTETS_MIN_V6);
             }
             Ok(Icmpv6Repr::EchoRequest {
                 ident,

@@ -13,9 +13,10 @@
 //! to overtake it, at the latest [`HOLD_US`] after it was due, so that the last frame of all does
 //! not stay.
 
-use super::Settings;
+use super::{Rate, Settings};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter;
@@ -32,7 +33,7 @@ pub const WAY_OCTETS_MAX: usize = 256 << 20;
 const WIRE_OCTETS: u64 = 8 + 4 + 12;
 
 /// What has become of the frames of a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Came in.
     pub received: u64,
@@ -63,7 +64,7 @@ struct Way {
     frame: Vec<u8>,
 }
 
-/// What comes in at one port.
+/// A port: what comes in, and what has become of all its frames.
 #[derive(Debug)]
 struct Inlet {
     random: ChaCha8Rng,
@@ -107,12 +108,22 @@ impl Medium {
         }
     }
 
-    /// What has become of the frames that came in at `port`. What went out is not known here.
+    /// What has become of the frames of `port`.
     ///
     /// # Panics
     /// There is no such port.
     pub fn counts(&self, port: usize) -> Counts {
         self.inlets[port].counts
+    }
+
+    /// A frame that left was offered to the other end of `port`, and taken or not.
+    ///
+    /// # Panics
+    /// There is no such port.
+    pub fn note_sent(&mut self, port: usize, is_taken: bool) {
+        let counts = &mut self.inlets[port].counts;
+        counts.sent += u64::from(is_taken);
+        counts.unread += u64::from(!is_taken);
     }
 
     /// A frame comes in at port `from`; gives it back if it is dropped.
@@ -125,7 +136,7 @@ impl Medium {
         inlet.counts.received += 1;
         inlet.counts.octets += frame.len() as u64;
         // As many draws for each frame, whatever becomes of it.
-        let mut draw = |rate: super::Rate| inlet.random.random_bool(rate.probability());
+        let mut draw = |rate: Rate| inlet.random.random_bool(rate.probability());
         let [is_lost, is_copied] = [settings.loss, settings.duplicate].map(&mut draw);
         let are_late = [settings.reorder; 2].map(&mut draw);
         let overtakers = are_late.map(|is_late| {

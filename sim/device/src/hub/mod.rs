@@ -20,11 +20,11 @@ mod settings;
 
 pub use settings::{Rate, Settings};
 
-use crate::link::{Link, LinkError};
+use crate::link::{poll_fd, timespec, Link, LinkError, SEEK};
 use medium::{Counts, Medium};
 use record::Record;
 use rnic_output::OutputError;
-use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::event::{poll, PollFd, PollFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -34,8 +34,6 @@ use thiserror::Error;
 pub const PORTS_MAX: usize = 64;
 /// Frames of a port in a turn: no port keeps the others waiting.
 const TURN_FRAMES: usize = 64;
-/// How often ports without another end are looked at.
-const SEEK: Duration = Duration::from_millis(50);
 
 /// Why a hub is of no more use.
 #[derive(Debug, Error)]
@@ -68,8 +66,6 @@ pub struct Records {
 pub struct Hub {
     ports: Vec<Box<dyn Link>>,
     medium: Medium,
-    /// Of each port: frames that went to its other end, and frames that it did not take.
-    sent: Vec<[u64; 2]>,
     records: Records,
     begun: Instant,
     end: OwnedFd,
@@ -91,7 +87,6 @@ impl Hub {
         }
         Ok(Self {
             medium: Medium::new(settings, ports.len()),
-            sent: vec![[0; 2]; ports.len()],
             ports,
             records,
             begun: Instant::now(),
@@ -101,13 +96,8 @@ impl Hub {
 
     /// Counts of each port so far.
     pub fn counts(&self) -> Vec<Counts> {
-        let ports = self.sent.iter().enumerate();
-        ports
-            .map(|(port, &[sent, unread])| Counts {
-                sent,
-                unread,
-                ..self.medium.counts(port)
-            })
+        (0..self.ports.len())
+            .map(|port| self.medium.counts(port))
             .collect()
     }
 
@@ -143,18 +133,9 @@ impl Hub {
             seeks.then_some(SEEK),
             has_frame.then_some(Duration::ZERO),
         ];
-        let timeout = waits.into_iter().flatten().min().map(|wait| Timespec {
-            tv_sec: wait.as_secs() as i64,
-            tv_nsec: i64::from(wait.subsec_nanos()),
-        });
+        let timeout = waits.into_iter().flatten().min().map(timespec);
         let mut fds = vec![PollFd::from_borrowed_fd(self.end.as_fd(), PollFlags::IN)];
-        fds.extend(self.ports.iter().filter_map(|port| {
-            let wants = match port.wants_write() {
-                true => PollFlags::IN | PollFlags::OUT,
-                false => PollFlags::IN,
-            };
-            Some(PollFd::from_borrowed_fd(port.fd()?, wants))
-        }));
+        fds.extend(self.ports.iter().filter_map(|port| poll_fd(&**port)));
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) => Ok(!fds[0].revents().is_empty()),
             Err(Errno::INTR) => Ok(false),
@@ -190,7 +171,7 @@ impl Hub {
             for (number, port) in self.ports.iter_mut().enumerate() {
                 if number != from {
                     let is_taken = port.send(&frame)?;
-                    self.sent[number][usize::from(!is_taken)] += 1;
+                    self.medium.note_sent(number, is_taken);
                 }
             }
         }

@@ -1,11 +1,13 @@
 //! What the other end of a wire can do, and what can be wrong with it.
 
 use rnic_capture::CaptureError;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use std::fmt::Debug;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why a link cannot be used.
@@ -44,6 +46,26 @@ fn tap_advice(error: &io::Error) -> &'static str {
         Some(Errno::BUSY) => "another process uses it; choose another one",
         _ => "it must be a TAP interface, with a name of 1 to 15 characters",
     }
+}
+
+/// How often a link that [seeks](Link::is_seeking) is looked at while all is quiet.
+pub(crate) const SEEK: Duration = Duration::from_millis(50);
+
+/// A time to wait, as `poll` takes it.
+pub(crate) fn timespec(time: Duration) -> Timespec {
+    Timespec {
+        tv_sec: time.as_secs() as i64,
+        tv_nsec: i64::from(time.subsec_nanos()),
+    }
+}
+
+/// What `link` waits for, if it has something to wait on.
+pub(crate) fn poll_fd(link: &dyn Link) -> Option<PollFd<'_>> {
+    let wants = match link.wants_write() {
+        true => PollFlags::IN | PollFlags::OUT,
+        false => PollFlags::IN,
+    };
+    Some(PollFd::from_borrowed_fd(link.fd()?, wants))
 }
 
 /// The other end of the wire.

@@ -148,6 +148,7 @@ impl Faults {
         self.behind
     }
 
+    /// These answer a read with a fault.
     pub(super) fn note(&mut self, outgoing: &VecDeque<Outgoing>) {
         let spoiled = outgoing.iter().rposition(|one| one.fault.is_some());
         let behind = spoiled.map_or(0, |place| outgoing.len() - 1 - place);
