@@ -21,7 +21,8 @@ impl Source for Zeros {
         self.0.take(mulpdu, end)
     }
 
-    fn read(&mut self, _: &Piece, into: &mut [u8]) -> Result<(), Unreadable> {
+    fn read(&mut self, piece: &Piece, into: &mut [u8]) -> Result<(), Unreadable> {
+        self.0.read(piece, into)?;
         into.fill(0);
         Ok(())
     }

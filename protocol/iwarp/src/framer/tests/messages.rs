@@ -5,7 +5,10 @@ use rnic_wire::ddp::read_request::ReadRequestRepr;
 use rnic_wire::ddp::tagged::{TaggedHeader, TaggedRepr};
 use rnic_wire::ddp::untagged::{UntaggedHeader, UntaggedRepr};
 
+/// Each ULPDU takes payload along as long as there is any (MPA-032), so there are no more of them
+/// than octets, and a message of none is one.
 fn all(mut message: Message, mulpdu: usize) -> Vec<Ulpdu> {
+    let count_max = message.octets().max(1);
     let mut ulpdus = Vec::new();
     while let Some(peeked) = message.next_octets(mulpdu) {
         let last = message.next_is_last(mulpdu);
@@ -13,6 +16,7 @@ fn all(mut message: Message, mulpdu: usize) -> Vec<Ulpdu> {
         assert_eq!(ulpdu.octets(), peeked);
         assert!(peeked <= mulpdu);
         ulpdus.push(ulpdu);
+        assert!(ulpdus.len() as u64 <= count_max, "a message without end");
         assert_eq!(message.is_done(), last);
     }
     assert!(message.next(mulpdu).is_none() && !message.next_is_last(mulpdu));
@@ -116,6 +120,8 @@ fn limits_hold_for_every_caller() {
     for (mulpdu, count) in [(0, 1756), (127, 1756), (usize::MAX, 4)] {
         let mut message = Message::write(1, 1, 0, payload(200_184));
         let ulpdus = std::iter::from_fn(|| message.next(mulpdu));
+        // One more than there are would be noticed, and any number more would not end.
+        let ulpdus = ulpdus.take(count + 1);
         let octets: Vec<_> = ulpdus.map(|ulpdu| ulpdu.octets()).collect();
         assert_eq!(octets.len(), count);
         assert!(octets.iter().all(|octets| (14..=64_768).contains(octets)));

@@ -50,6 +50,11 @@ fn agreed(markers: bool, crc: bool) -> Agreed {
     }
 }
 
+/// More ULPDUs than the messages of any test here have: what would be cut for ever ends with it.
+const ULPDUS_MAX: usize = 10_000;
+/// Octets of a region: more than any payload here, so that what is read beyond one ends a test.
+const REGION_OCTETS: u64 = 1_000_000;
+
 /// Messages that wait to be sent.
 #[derive(Default)]
 struct Waiting {
@@ -82,11 +87,14 @@ impl Source for Waiting {
             self.messages.pop_front();
         }
         self.taken.push((ulpdu, end));
+        assert!(self.taken.len() <= ULPDUS_MAX, "a message without end");
         Some(ulpdu)
     }
 
     fn read(&mut self, piece: &Piece, into: &mut [u8]) -> Result<(), Unreadable> {
         assert_eq!(piece.octets as usize, into.len());
+        assert_ne!(piece.octets, 0, "a piece of no octet is not read");
+        assert!(piece.offset + u64::from(piece.octets) <= REGION_OCTETS);
         if self.unreadable == Some(piece.region) {
             return Err(Unreadable);
         }

@@ -45,6 +45,7 @@ impl TestHost {
 
 impl Host for TestHost {
     fn read(&mut self, piece: &Piece, into: &mut [u8]) -> Result<(), Unreadable> {
+        assert_ne!(piece.octets, 0, "a piece of no octet is not read");
         if self.unreadable.contains(&piece.region) {
             return Err(Unreadable);
         }
@@ -170,6 +171,9 @@ impl Segment {
     }
 }
 
+/// More octets than any stream here has: what would be sent for ever ends with it.
+const STREAM_OCTETS_MAX: usize = 4_000_000;
+
 /// The other end of a stream: reads FPDUs, and nothing else.
 #[derive(Clone, Debug)]
 struct Reader {
@@ -213,6 +217,10 @@ impl Reader {
             }
         }
         assert_eq!(self.stream.len() as u64, record.end());
+        assert!(
+            self.stream.len() <= STREAM_OCTETS_MAX,
+            "a stream without end"
+        );
     }
 
     /// The next segment.
