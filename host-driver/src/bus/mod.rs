@@ -53,6 +53,8 @@ pub(crate) mod testing;
 #[cfg(test)]
 pub(crate) use open::take;
 
+pub(crate) use interrupts::eventfds;
+
 pub use access::Access;
 pub use error::OpenError;
 pub use functions::{functions, FoundFunction};

@@ -329,7 +329,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
 
     /// Make a registered region valid again, with a new key or extent if wanted: for use after a
     /// peer has invalidated its STag. The STag is invalid during the call; when it returns, the
-    /// device writes nothing more under the old STag.
+    /// device writes nothing more under the old STag. If the completion that names the STag was
+    /// polled before, that is one write of a table entry.
     ///
     /// # Errors
     /// [`DriverError::Unknown`] without a region of that index; [`DriverError::Window`] if it is a
@@ -522,10 +523,14 @@ impl<B: Bar, D: Dma> Device<B, D> {
             connection,
             qn,
             msn,
+            invalidated_stag,
             ..
         } = *completion
         {
             self.queues.consume(connection, qn, msn);
+            if invalidated_stag != 0 {
+                self.regions.note_invalidated(invalidated_stag);
+            }
         }
         if let Completion::ReadResponse {
             connection,
@@ -568,6 +573,21 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// Entries of a completion queue; `None`: it does not exist.
     pub(crate) fn completion_entries(&self, queue: QueueId) -> Option<u32> {
         self.completions.entries(queue)
+    }
+
+    /// The region or window that `stag` leads to, if it is valid.
+    pub(crate) fn valid_region(&mut self, stag: u32) -> Result<Option<RegionConfig>, DriverError> {
+        let found = self.regions.find_valid(&mut self.bar, stag)?;
+        Ok(found.copied())
+    }
+
+    /// Wait until what a connection has accepted so far is in memory, completions included. It reads
+    /// the connection's entry of table `MPA`, which waits for segments before it, and fences with an
+    /// entry of no region.
+    pub(crate) fn settle(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
+        self.bar.check()?;
+        table::read(&mut self.bar, rnic_abi::tables::MPA, connection.0.into())?;
+        self.regions.fence(&mut self.bar)
     }
 
     /// Whether [`Device::poll_completion_queue`] would return a completion now.

@@ -26,6 +26,18 @@ impl<B: Bar, D: Dma> Device<B, D> {
         units.push(&mut self.bar, &mut self.dma, frame)
     }
 
+    /// Whether [`Device::transmit`] would find room for a frame of `pieces` pieces, of which those of
+    /// `copied` octets are passed by reference. A ring that does not exist has none.
+    pub(crate) fn has_transmit_room(
+        &self,
+        ring: TransmitRing,
+        pieces: usize,
+        copied: &[usize],
+    ) -> bool {
+        let units = self.transmit_rings[ring.number() as usize].as_ref();
+        units.is_some_and(|units| units.has_room(pieces, copied))
+    }
+
     /// The next result of a frame, if there is one, those of the control ring first. Of a device
     /// that is gone as [`Device::poll_completion`].
     ///

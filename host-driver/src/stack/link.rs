@@ -106,6 +106,14 @@ impl LinkHeader {
         Self { octets, length }
     }
 
+    /// That of a packet which has none yet.
+    pub(super) const fn none() -> Self {
+        Self {
+            octets: [0; LINK_OCTETS_MAX],
+            length: 0,
+        }
+    }
+
     /// The octets in front of an IP packet.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..self.length]

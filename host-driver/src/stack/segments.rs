@@ -145,6 +145,17 @@ impl SegmentHeader {
         })
     }
 
+    /// A whole packet with a segment without payload, its checksum included, for an interface that
+    /// has to ask for its next hop first.
+    pub fn packet(ends: &Ends, head: &Head) -> Option<Vec<u8>> {
+        let header = Self::new(&LinkHeader::none(), ends, head, 0)?;
+        let mut octets = header.octets().to_vec();
+        let tcp = &mut octets[header.tcp_at..];
+        let checksum = !folded(halves(tcp));
+        tcp[CHECKSUM_AT..CHECKSUM_AT + 2].copy_from_slice(&checksum.to_be_bytes());
+        Some(octets)
+    }
+
     /// The octets in front of the payload.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..self.length]
@@ -200,6 +211,11 @@ fn pseudo_sum(ends: &Ends, tcp_octets: usize) -> u16 {
             IpAddr::V6(address) => sum += halves(&address.octets()),
         }
     }
+    folded(sum)
+}
+
+/// A sum of 16-bit words, with its carries added (RFC 1071).
+fn folded(mut sum: u64) -> u16 {
     while sum > u64::from(u16::MAX) {
         sum = (sum >> 16) + (sum & u64::from(u16::MAX));
     }

@@ -19,7 +19,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
     }
 
     /// The next completion: of those that were drained, then of the device.
-    pub(super) fn next_entry(&mut self, number: QueueId) -> Option<Entry> {
+    pub(crate) fn next_entry(&mut self, number: QueueId) -> Option<Entry> {
         let record = self.queues.get_mut(&number)?;
         match record.backlog.pop_front() {
             Some(entry) => Some(entry),

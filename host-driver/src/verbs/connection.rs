@@ -6,7 +6,7 @@ use super::memory::{Memory, MemoryRefused};
 use super::refused::Refused;
 use super::region::{may_have_taken_effect, MemoryRegion, RegionOptions};
 use super::window::{MemoryWindow, WindowOptions};
-use crate::bus::{Access, FunctionBar, FunctionMemory};
+use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
 use crate::device::ids::ConnectionId;
@@ -15,7 +15,6 @@ use crate::device::tables::{
     TcpState,
 };
 use crate::device::Device;
-use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -98,17 +97,7 @@ impl<B: Bar, D: Dma> Connection<B, D> {
         expect_same(core, queue.core(), "completion queue")?;
         let mut ledger = core.lock();
         let number = take(ledger.device())?;
-        ledger.hold_protection_domain(reservation.protection_domain);
-        ledger.hold_queue(reservation.completion_queue);
-        let record = ConnectionRecord {
-            protection_domain: reservation.protection_domain,
-            queue: reservation.completion_queue,
-            posted: BTreeMap::new(),
-            reads: VecDeque::new(),
-            unsure_reads: Vec::new(),
-            stray: Vec::new(),
-        };
-        ledger.connections.insert(number, record);
+        ledger.record_connection(number, reservation);
         let id = ledger.add_handle(Object::Connection(number.0));
         drop(ledger);
         Ok(Self {
@@ -175,7 +164,7 @@ impl<B: Bar, D: Dma> Connection<B, D> {
         qn: u32,
         memory: Memory<B, D>,
     ) -> Result<Posted, MemoryRefused<B, D>> {
-        if let Err(error) = self.check_receive(&memory) {
+        if let Err(error) = memory.expect_receivable(&self.core) {
             return Err(Refused::new(Some(memory), error));
         }
         let (id, place) = (memory.id(), memory.place());
@@ -318,16 +307,6 @@ impl<B: Bar, D: Dma> Connection<B, D> {
         }
         ledger.handles.remove(&self.id);
         Ok(())
-    }
-
-    fn check_receive(&self, memory: &Memory<B, D>) -> Result<(), DriverError> {
-        expect_same(&self.core, memory.core(), "memory")?;
-        match memory.access() {
-            Access::ReadWrite => Ok(()),
-            Access::Read => Err(DriverError::ReadOnly {
-                what: "a received message",
-            }),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::device::ids::ConnectionId;
 
 impl<B: Bar, D: Dma> Ledger<B, D> {
     /// End a connection, and what is bound to it.
-    pub(super) fn close_connection(&mut self, number: ConnectionId) -> Result<(), DriverError> {
+    pub(crate) fn close_connection(&mut self, number: ConnectionId) -> Result<(), DriverError> {
         let closed = self.device().close_connection(number);
         self.note_bound(number);
         closed?;

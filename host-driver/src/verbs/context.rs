@@ -113,6 +113,10 @@ impl<B: Bar, D: Dma> Context<B, D> {
         }
     }
 
+    pub(crate) fn core(&self) -> &Arc<Core<B, D>> {
+        &self.core
+    }
+
     /// Reset the device, and free all memory. Returns what it was opened with.
     ///
     /// # Errors

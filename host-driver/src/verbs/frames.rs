@@ -40,6 +40,11 @@ impl Part<'_> {
             object: PhantomData,
         })
     }
+
+    /// The number of its memory, and where it is; `None` if it is of another context.
+    pub(crate) fn of<B: Bar, D: Dma>(&self, core: &Arc<Core<B, D>>) -> Option<(u64, DmaBuffer)> {
+        (self.context == identity(core)).then_some((self.memory, self.buffer))
+    }
 }
 
 /// A number of a context that no other one has at the same time.
@@ -82,8 +87,17 @@ pub(crate) fn transmit<B: Bar, D: Dma>(
         crc: frame.crc,
         cookie: frame.cookie,
     };
-    let mut ledger = core.lock();
-    ledger.device().transmit(ring, &frame)?;
+    transmit_held(&mut core.lock(), ring, &frame, memory)
+}
+
+/// Hand a frame to the device, which needs the memory of these numbers until its result is polled.
+pub(crate) fn transmit_held<B: Bar, D: Dma>(
+    ledger: &mut Ledger<B, D>,
+    ring: TransmitRing,
+    frame: &TransmitFrame,
+    memory: Vec<u64>,
+) -> Result<(), DriverError> {
+    ledger.device().transmit(ring, frame)?;
     for &id in &memory {
         ledger.hold_memory(id);
     }

@@ -16,7 +16,7 @@ use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
 use crate::device::ids::{ConnectionId, QueueId};
 use crate::device::rings::Completion;
-use crate::device::tables::{Posted, RegionConfig};
+use crate::device::tables::{Posted, RegionConfig, Reservation};
 use crate::device::Device;
 use rnic_abi::transmit_ring::RINGS;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -36,6 +36,7 @@ pub(crate) enum Object {
     Connection(u16),
     CompletionQueue(u8),
     CompletionEvents(u8),
+    Endpoint,
 }
 
 impl fmt::Display for Object {
@@ -48,6 +49,7 @@ impl fmt::Display for Object {
             Self::Connection(number) => write!(formatter, "connection {number}"),
             Self::CompletionQueue(number) => write!(formatter, "completion queue {number}"),
             Self::CompletionEvents(vector) => write!(formatter, "completion events {vector}"),
+            Self::Endpoint => formatter.write_str("an endpoint"),
         }
     }
 }
@@ -99,6 +101,20 @@ pub(crate) struct ConnectionRecord {
     pub(crate) unsure_reads: Vec<u64>,
     /// Memory whose posting did not end, which the device may have.
     pub(crate) stray: Vec<u64>,
+}
+
+impl ConnectionRecord {
+    /// Of a connection that has nothing posted.
+    fn new(reservation: &Reservation) -> Self {
+        Self {
+            protection_domain: reservation.protection_domain,
+            queue: reservation.completion_queue,
+            posted: BTreeMap::new(),
+            reads: VecDeque::new(),
+            unsure_reads: Vec::new(),
+            stray: Vec::new(),
+        }
+    }
 }
 
 /// A completion queue of the device, which has it until it is closed.
@@ -182,6 +198,35 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
     pub(crate) fn add_handle(&mut self, object: Object) -> u64 {
         let id = self.next_id();
         self.handles.insert(id, object);
+        id
+    }
+
+    /// A connection of the device is in use.
+    pub(crate) fn record_connection(&mut self, number: ConnectionId, reservation: &Reservation) {
+        self.hold_protection_domain(reservation.protection_domain);
+        self.hold_queue(reservation.completion_queue);
+        let record = ConnectionRecord::new(reservation);
+        self.connections.insert(number, record);
+    }
+
+    /// Memory is posted to a queue of a connection, at this queue number and MSN.
+    pub(crate) fn note_posted(&mut self, number: ConnectionId, at: (u32, u32), memory: u64) {
+        if let Some(record) = self.connections.get_mut(&number) {
+            record.posted.insert(at, memory);
+        }
+    }
+
+    /// A read without a region to be held is outstanding.
+    pub(crate) fn note_read(&mut self, number: ConnectionId, posted: Posted) {
+        if let Some(record) = self.connections.get_mut(&number) {
+            record.reads.push_back((posted, None));
+        }
+    }
+
+    /// Memory without a handle; its first hold is the caller's.
+    pub(crate) fn keep_memory(&mut self, record: MemoryRecord) -> u64 {
+        let id = self.next_id();
+        self.memory.insert(id, record);
         id
     }
 

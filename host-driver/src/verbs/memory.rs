@@ -8,7 +8,7 @@
 //! ```
 
 use super::frames::Part;
-use super::ledger::{Core, Ledger, MemoryRecord, Object};
+use super::ledger::{expect_same, Core, Ledger, MemoryRecord, Object};
 use super::place::Place;
 use super::refused::Refused;
 use crate::bus::{Access, FunctionBar, FunctionMemory};
@@ -112,6 +112,17 @@ impl<B: Bar, D: Dma> Memory<B, D> {
     /// [`DriverError::Configuration`]: it is not all inside.
     pub fn part(&self, range: Range<usize>) -> Result<Part<'_>, DriverError> {
         Part::new(&self.core, self.id, &self.place, range)
+    }
+
+    /// Refuses memory of another device, or that the device may not write.
+    pub(crate) fn expect_receivable(&self, core: &Arc<Core<B, D>>) -> Result<(), DriverError> {
+        expect_same(core, &self.core, "memory")?;
+        match self.access() {
+            Access::ReadWrite => Ok(()),
+            Access::Read => Err(DriverError::ReadOnly {
+                what: "a received message",
+            }),
+        }
     }
 
     pub(crate) fn core(&self) -> &Arc<Core<B, D>> {

@@ -47,6 +47,7 @@ mod protection_domain;
 mod frames;
 mod events;
 mod context;
+pub mod endpoint;
 
 #[cfg(test)]
 mod testing;

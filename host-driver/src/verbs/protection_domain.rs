@@ -2,7 +2,7 @@
 
 use super::completion_queue::CompletionQueue;
 use super::connection::Connection;
-use super::ledger::{list, Core, Ledger, Object};
+use super::ledger::{expect_same, list, Core, Ledger, Object};
 use super::memory::{Memory, MemoryRefused};
 use super::refused::Refused;
 use super::region::{MemoryRegion, RegionOptions};
@@ -57,6 +57,11 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
     /// Its number.
     pub fn number(&self) -> u16 {
         self.number
+    }
+
+    /// Refuses a domain of another context.
+    pub(crate) fn expect_of(&self, core: &Arc<Core<B, D>>) -> Result<(), DriverError> {
+        expect_same(&self.core, core, "Protection Domain")
     }
 
     /// Register memory, which every connection of the domain may then reach by its STag.

@@ -150,6 +150,18 @@ impl UnitRing {
         Ok(())
     }
 
+    /// Whether a frame of these pieces, of which `copied` are copied, finds room now.
+    pub(crate) fn has_room(&self, pieces: usize, copied: &[usize]) -> bool {
+        let units = rnic_abi::transmit_ring::units(pieces as u32);
+        self.has_units(units) && self.copies.find(copied.iter().copied()).is_some()
+    }
+
+    fn has_units(&self, units: u32) -> bool {
+        let oldest = self.frames.front().map_or(self.tail, |frame| frame.first);
+        let in_use = self.tail.wrapping_sub(oldest);
+        in_use + units <= 1 << self.units_log2
+    }
+
     /// Hand a frame to the device. If this fails, nothing of it is on the ring.
     pub(crate) fn push(
         &mut self,
@@ -167,9 +179,7 @@ impl UnitRing {
             Piece::Octets(octets) => Some(octets.len()),
             Piece::Memory(_) => None,
         });
-        let oldest = self.frames.front().map_or(self.tail, |frame| frame.first);
-        let in_use = self.tail.wrapping_sub(oldest);
-        let has_room = in_use + frame.units() <= 1 << self.units_log2;
+        let has_room = self.has_units(frame.units());
         let Some(copies) = has_room.then(|| self.copies.find(copied)).flatten() else {
             return Err(DriverError::TransmitFull { ring });
         };

@@ -3,6 +3,7 @@
 //! ```text
 //!  RegionConfig --> register --> REGION --> STAG       a peer can use the STag from here on
 //!  STag --> deregister --> REGION invalid, fenced --> STAG
+//!  a peer's Send with Invalidate --> noted --> renew: REGION, once
 //! ```
 
 use super::hash_table::{HashTable, SlotWrite};
@@ -14,6 +15,7 @@ use crate::device::error::DriverError;
 use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{READ_SINK_OCTETS_LOG2, REGIONS};
 use rnic_abi::tables;
+use std::collections::HashMap;
 
 /// An STag entry of the device's table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -22,12 +24,25 @@ struct StagEntry {
     region: u16,
 }
 
+/// What is known of the valid bit of a region's entry, which a peer may clear.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Validity {
+    Valid,
+    /// A completion has said so.
+    Invalidated,
+    /// The region was renewed with the STag that it had: a completion may be of the time before.
+    Unknown,
+}
+
 /// The registered regions, and a mirror of the device's STag table.
 #[derive(Debug)]
 pub(crate) struct RegionTable {
     stags: HashTable<StagEntry>,
     /// As last given to the device.
     regions: Vec<Option<RegionConfig>>,
+    validity: Vec<Validity>,
+    /// Which region has a stag_index.
+    places: HashMap<u32, usize>,
     windows: Windows,
 }
 
@@ -44,6 +59,8 @@ impl RegionTable {
         Self {
             stags: HashTable::default(),
             regions: vec![None; regions],
+            validity: vec![Validity::Valid; regions],
+            places: HashMap::new(),
             windows: Windows::default(),
         }
     }
@@ -88,10 +105,14 @@ impl RegionTable {
             return Err(error);
         }
         self.regions[region] = Some(*config);
+        self.validity[region] = Validity::Valid;
+        self.places.insert(stag_index, region);
         Ok(())
     }
 
-    /// Revoke a region's entry, then write it again from `config`.
+    /// Revoke a region's entry, then write it again from `config`. The entry of a region that a peer
+    /// has invalidated is written once: what was checked before that was placed before the completion
+    /// that said so.
     pub(crate) fn renew(
         &mut self,
         bar: &mut impl Registers,
@@ -100,12 +121,18 @@ impl RegionTable {
         config.check()?;
         self.windows.check_plain(config.stag)?;
         let region = self.position(config.stag)?;
-        self.revoke(bar, region)?;
+        if self.validity[region] != Validity::Invalidated {
+            self.revoke(bar, region)?;
+        }
         if let Err(error) = write_region(bar, region, config, true) {
             // Restore the entry as it was before this call, except for the valid bit.
             let _ = self.revoke(bar, region);
             return Err(error);
         }
+        self.validity[region] = match self.registered(region).stag == config.stag {
+            true => Validity::Unknown,
+            false => Validity::Valid,
+        };
         self.regions[region] = Some(*config);
         Ok(())
     }
@@ -182,6 +209,36 @@ impl RegionTable {
         Ok(words[0] >> 31 == 1)
     }
 
+    /// A completion has said that a peer has invalidated `stag`.
+    pub(crate) fn note_invalidated(&mut self, stag: u32) {
+        let Ok(region) = self.position(stag) else {
+            return;
+        };
+        let is_known = self.validity[region] != Validity::Unknown;
+        if is_known && self.registered(region).stag == stag {
+            self.validity[region] = Validity::Invalidated;
+        }
+    }
+
+    /// The region or window that `stag` leads to, if it is valid: for what the device does not
+    /// check, the source of a peer's Read. It reads the device only if the driver cannot know.
+    pub(crate) fn find_valid(
+        &self,
+        bar: &mut impl Registers,
+        stag: u32,
+    ) -> Result<Option<&RegionConfig>, DriverError> {
+        let Ok(region) = self.position(stag) else {
+            return Ok(None);
+        };
+        let config = self.registered(region);
+        let is_valid = match self.validity[region] {
+            Validity::Valid => true,
+            Validity::Invalidated => false,
+            Validity::Unknown => self.is_valid(bar, stag)?,
+        };
+        Ok((is_valid && config.stag == stag).then_some(config))
+    }
+
     /// The registered regions and bound windows, as last given to the device, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &RegionConfig> {
         self.regions.iter().flatten()
@@ -225,7 +282,17 @@ impl RegionTable {
         self.stags
             .remove(hash, &entry, |slot| write_stag(bar, slot))?;
         self.regions[region] = None;
+        self.places.remove(&stag_index);
         Ok(())
+    }
+
+    /// Wait until what was checked before is in memory. Every entry is of a region: then the first
+    /// access that waits for one has to do.
+    pub(crate) fn fence(&self, bar: &mut impl Registers) -> Result<(), DriverError> {
+        match self.regions.iter().position(Option::is_none) {
+            Some(free) => table::revoke(bar, tables::REGION, free as u32, &[0]),
+            None => table::read(bar, tables::REGION, 0).map(|_| ()),
+        }
     }
 
     /// Make the entry of a registered region invalid, and wait for writes in flight to it.
@@ -240,9 +307,7 @@ impl RegionTable {
     }
 
     fn find(&self, stag_index: u32) -> Option<usize> {
-        let same = |config: &RegionConfig| config.stag >> 8 == stag_index;
-        let mut regions = self.regions.iter();
-        regions.position(|region| region.as_ref().is_some_and(same))
+        self.places.get(&stag_index).copied()
     }
 
     fn position(&self, stag: u32) -> Result<usize, DriverError> {

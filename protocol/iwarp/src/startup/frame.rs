@@ -63,6 +63,11 @@ impl FrameReader {
         }
     }
 
+    /// Octets that are missing, as far as that is known; 0 for a whole frame.
+    pub fn missing_octets(&self) -> usize {
+        self.needed_octets() - self.octets.len()
+    }
+
     fn view(&self) -> StartupFrame<&[u8]> {
         StartupFrame::new_unchecked(&self.octets)
     }

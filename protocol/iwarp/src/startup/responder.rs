@@ -111,6 +111,16 @@ impl Responder {
         (self.state == State::Waiting).then(|| self.started_us.saturating_add(timeout_us))
     }
 
+    /// Octets that are missing of the Request as far as that is known: whoever reads no more than
+    /// these from the stream leaves the first octet behind it there. 0 once it is whole, and after a
+    /// failure.
+    pub fn wanted_octets(&self) -> usize {
+        match self.state {
+            State::Waiting => self.request.missing_octets(),
+            _ => 0,
+        }
+    }
+
     /// Take octets of the stream from the peer, in order; how many of them were start-up's. The
     /// next one is where full operation begins, or, after a rejection, the ULP's stream goes on.
     pub fn feed(&mut self, octets: &[u8]) -> usize {

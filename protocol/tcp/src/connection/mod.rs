@@ -229,6 +229,14 @@ impl Connection {
         self.settings.time_outs.get(which)
     }
 
+    /// Whether an octet of this number has been sent and is not acknowledged: a report about a
+    /// segment that says otherwise is a forgery, or late (RFC 5927 section 4.1).
+    pub fn is_in_flight(&self, seq: SeqNumber) -> bool {
+        let sender = self.sender.as_ref();
+        sender
+            .is_some_and(|sender| seq != sender.nxt() && seq.is_within(sender.una(), sender.nxt()))
+    }
+
     /// The connection at this moment.
     pub fn statistics(&self) -> Statistics {
         let sender = self.sender.as_ref();

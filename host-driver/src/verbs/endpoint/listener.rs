@@ -1,0 +1,106 @@
+//! Connections that others open.
+
+use super::error::EndpointError;
+use super::handle::Handle;
+use super::live::Live;
+use super::notice::Notice;
+use super::shared::Shared;
+use super::stream::Stream;
+use rnic_tcp::ListenerCounts;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Connections to one of the interface's addresses and a port. Dropped, those that nobody has
+/// accepted are forgotten, and their segments are answered with an RST.
+#[derive(Debug)]
+pub struct Listener {
+    shared: Arc<Shared>,
+    own: SocketAddr,
+    notice: Arc<Notice>,
+}
+
+impl Listener {
+    pub(super) fn new(shared: &Arc<Shared>, own: SocketAddr, notice: Arc<Notice>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            own,
+            notice,
+        }
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.own
+    }
+
+    /// What was counted.
+    ///
+    /// # Errors
+    /// [`EndpointError::Ended`].
+    pub fn counts(&self) -> Result<ListenerCounts, EndpointError> {
+        self.shared.view(|engine| {
+            let mut listeners = engine.listeners.iter();
+            let own = listeners.find(|listening| listening.own == self.own);
+            let counts = own.map(|listening| listening.tcp.counts());
+            counts.ok_or(EndpointError::Ended)
+        })
+    }
+
+    /// The next connection; its peer's address is known, and nothing of MPA was read.
+    ///
+    /// # Errors
+    /// [`EndpointError::TimedOut`], [`EndpointError::Ended`], [`EndpointError::System`].
+    pub fn accept(&self, timeout: Option<Duration>) -> Result<Stream, EndpointError> {
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let seen = self.notice.count();
+            if let Some(stream) = self.poll()? {
+                return Ok(stream);
+            }
+            if !self.notice.wait(seen, end) {
+                return Err(EndpointError::TimedOut);
+            }
+        }
+    }
+
+    /// The next connection, if there is one.
+    ///
+    /// # Errors
+    /// [`EndpointError::Ended`], [`EndpointError::System`].
+    pub fn poll(&self) -> Result<Option<Stream>, EndpointError> {
+        let notice = Notice::new().map_err(|source| EndpointError::System {
+            what: "a file for a connection",
+            source,
+        })?;
+        self.shared.change(|engine, _| {
+            // Cleared under the lock, under which it is raised.
+            self.notice.take();
+            let Some((ends, tcp)) = engine.accept(self.own) else {
+                return Ok(None);
+            };
+            self.notice.raise();
+            let live = Live::new(ends, tcp, Arc::new(notice));
+            let handle = Handle::enter(&self.shared, engine, live);
+            Ok(Some(Stream { handle }))
+        })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.shared.view(|engine| {
+            engine
+                .listeners
+                .retain(|listening| listening.own != self.own);
+        });
+    }
+}
+
+impl AsFd for Listener {
+    /// Readable after something has arrived: [`Listener::poll`] then.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.notice.as_fd()
+    }
+}

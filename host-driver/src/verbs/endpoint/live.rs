@@ -1,0 +1,374 @@
+//! A connection: TCP, then MPA's start-up, then a queue pair; and what its user sees of it.
+//!
+//! ```text
+//!            records, acknowledgements            octets of the stream
+//!  machine <---------------------------> TCP <-------------------------> start-up
+//!     |                                   |                                 |
+//!     +-------- inbox, notice <-----------+---------------------------------+
+//! ```
+
+use super::notice::Notice;
+use super::pair::{Pair, PairHost, Resources};
+use super::records::{Body, Record, Records};
+use super::wire::Wire;
+use crate::device::access::{Bar, Dma};
+use crate::stack::Ends;
+use crate::verbs::ledger::Ledger;
+use rnic_iwarp::framer;
+use rnic_iwarp::queue_pair::{Completion, Event as PairMachineEvent, Failure, Kind};
+use rnic_iwarp::startup::{Initiator, Rejection, Request, Responder, StartupError};
+use rnic_tcp::{Connection, Event, Lost, Output, State};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Octets that wait in TCP or for an acknowledgement before more is taken of a queue pair.
+const QUEUED_OCTETS_MAX: usize = 256 * 1024;
+
+/// What has happened to a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairEvent {
+    /// Both ends may send.
+    Established,
+    /// The peer has closed its half; sending goes on.
+    HalfClosed,
+    /// The connection has failed; the queue pair is to be closed.
+    Failed(Failure),
+    /// It has ended: nothing more happens.
+    Closed,
+}
+
+/// A machine of MPA's start-up.
+#[derive(Debug)]
+pub(super) enum Startup {
+    Initiator(Initiator),
+    Responder(Responder),
+}
+
+/// What a start-up has led to.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// A Request waits for its answer.
+    Request(Request),
+    /// The Reply accepts, with this Private Data.
+    Agreed(Vec<u8>),
+    Rejected(Rejection),
+    Failed {
+        error: StartupError,
+        fallback: Option<u8>,
+    },
+    /// The device or TCP did not take the connection over.
+    Refused(super::error::EndpointError),
+}
+
+/// What waits for the user of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    pub(super) outcome: Option<Outcome>,
+    /// With the memory of a receive.
+    pub(super) completions: VecDeque<(Completion, Option<u64>)>,
+    pub(super) events: VecDeque<PairEvent>,
+}
+
+/// Memory and a region that a posted request needs until it completes.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) memory: Vec<u64>,
+    pub(super) region: Option<u64>,
+}
+
+impl Held {
+    /// What can be held was held by the caller; give it back.
+    pub(super) fn release<B: Bar, D: Dma>(self, ledger: &mut Ledger<B, D>) {
+        for memory in self.memory {
+            ledger.release_memory(memory);
+        }
+        if let Some(region) = self.region {
+            // One that cannot be fenced stays in the ledger.
+            let _ = ledger.release_region(region);
+        }
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) ends: Ends,
+    pub(super) tcp: Connection,
+    pub(super) records: Records,
+    pub(super) startup: Option<Startup>,
+    pub(super) resources: Option<Resources>,
+    pub(super) pair: Option<Pair>,
+    pub(super) limits: rnic_iwarp::queue_pair::Limits,
+    /// Ids of receives that were posted before there was a machine.
+    pub(super) early_receives: Vec<u64>,
+    /// Of each work request that has not completed.
+    pub(super) sends: VecDeque<Held>,
+    /// Memory of messages that have arrived.
+    pub(super) arrived: VecDeque<u64>,
+    pub(super) inbox: Inbox,
+    pub(super) notice: Arc<Notice>,
+    pub(super) is_connected: bool,
+    pub(super) is_peer_closed: bool,
+    pub(super) lost: Option<Lost>,
+    /// The machine has nothing more to say.
+    pub(super) is_pair_over: bool,
+    /// Its user has let it go.
+    pub(super) is_let_go: bool,
+    /// The peer's FIN is there; what came before it has to be seen first.
+    pub(super) is_fin_due: bool,
+    /// A segment found no room on a ring.
+    pub(super) is_blocked: bool,
+    pub(super) is_queued: bool,
+    pub(super) deadline: Option<u64>,
+    /// Duplicate ACKs due, as the device counted last.
+    pub(super) answers: u8,
+    copied: Vec<u8>,
+}
+
+impl Live {
+    /// A connection without MPA.
+    pub(super) fn new(ends: Ends, tcp: Connection, notice: Arc<Notice>) -> Self {
+        Self {
+            ends,
+            is_connected: !matches!(tcp.state(), State::SynSent | State::SynReceived),
+            tcp,
+            records: Records::default(),
+            startup: None,
+            resources: None,
+            pair: None,
+            limits: Default::default(),
+            early_receives: Vec::new(),
+            sends: VecDeque::new(),
+            arrived: VecDeque::new(),
+            inbox: Inbox::default(),
+            notice,
+            is_peer_closed: false,
+            lost: None,
+            is_pair_over: false,
+            is_let_go: false,
+            is_fin_due: false,
+            is_blocked: false,
+            is_queued: false,
+            deadline: None,
+            answers: 0,
+            copied: Vec::new(),
+        }
+    }
+
+    /// Do whatever can be done now.
+    pub(super) fn pump<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) {
+        loop {
+            self.start_up(wire);
+            self.fill(wire);
+            let has_sent = self.drain(wire);
+            let has_happened = self.take_from_machine(wire);
+            if !has_sent && !has_happened {
+                break;
+            }
+        }
+        let startup = match &self.startup {
+            Some(Startup::Initiator(machine)) => machine.deadline(),
+            Some(Startup::Responder(machine)) => machine.deadline(),
+            None => None,
+        };
+        let deadlines = [self.tcp.deadline_us(), startup];
+        self.deadline = deadlines.into_iter().flatten().min();
+    }
+
+    /// Octets of this process for TCP.
+    pub(super) fn push_copied(&mut self, octets: Vec<u8>, end: Option<u64>) -> bool {
+        self.push(Record {
+            body: Body::Copied(octets),
+            end,
+        })
+    }
+
+    fn push(&mut self, record: Record) -> bool {
+        let pushed = self.tcp.push(rnic_tcp::Record {
+            id: self.records.next_id(),
+            octets: record.body.octets() as u32,
+        });
+        if pushed.is_ok() {
+            self.records.push(record);
+        }
+        pushed.is_ok()
+    }
+
+    /// Records of the machine for TCP.
+    fn fill<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) {
+        while self.tcp.room() > 0 && self.records.octets() < QUEUED_OCTETS_MAX {
+            let (Some(pair), Some(resources)) = (&mut self.pair, &mut self.resources) else {
+                return;
+            };
+            let mut host = PairHost {
+                ledger: wire.ledger,
+                resources,
+            };
+            let record = pair.machine.transmit(&mut host, &mut self.copied);
+            if resources.failure.take().is_some() {
+                wire.counts.device_errors += 1;
+                pair.machine.abort();
+                return;
+            }
+            let Some(record) = record else {
+                return;
+            };
+            let end = Some(record.end());
+            let body = match record {
+                framer::Record::Scatter(fpdu) => Body::InPlace(fpdu),
+                framer::Record::Copied { .. } => Body::Copied(std::mem::take(&mut self.copied)),
+            };
+            if !self.push(Record { body, end }) {
+                return;
+            }
+        }
+    }
+
+    /// What TCP has, as long as there is room for it; says whether it had something.
+    fn drain<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> bool {
+        let mut has_moved = false;
+        let emss = usize::from(self.tcp.statistics().emss_octets);
+        loop {
+            let has_room = wire.has_bulk_room(emss);
+            self.tcp.set_blocked(!has_room);
+            self.is_blocked = !has_room || !wire.has_control_room();
+            if !wire.has_control_room() {
+                return has_moved;
+            }
+            let Some(output) = self.tcp.poll(wire.now) else {
+                return has_moved;
+            };
+            has_moved = true;
+            match output {
+                Output::Segment(outgoing) => {
+                    let piece = outgoing.piece;
+                    let record = piece.and_then(|piece| self.records.get_mut(piece.id));
+                    if wire.send(&self.ends, &outgoing, record).is_err() {
+                        wire.counts.no_hop += 1;
+                    }
+                }
+                Output::Acked(_) => {
+                    let end = self.records.pop().and_then(|record| record.end);
+                    match (&mut self.pair, end) {
+                        (Some(pair), Some(end)) => pair.machine.on_acknowledged(end),
+                        // A stream that was full has room.
+                        _ => self.notice.raise(),
+                    }
+                }
+                Output::Event(event) => self.on_tcp_event(event),
+            }
+        }
+    }
+
+    fn on_tcp_event(&mut self, event: Event) {
+        self.notice.raise();
+        match event {
+            Event::Connected => self.is_connected = true,
+            Event::PeerClosed => {
+                self.is_peer_closed = true;
+                self.is_fin_due = self.pair.is_some();
+            }
+            Event::Closed => {}
+            Event::Lost(lost) => {
+                self.lost = Some(lost);
+                if let Some(pair) = &mut self.pair {
+                    pair.machine.on_lost();
+                }
+            }
+        }
+        let is_cut_short = matches!(event, Event::PeerClosed | Event::Lost(_));
+        match &mut self.startup {
+            // What it has of the frame is read before.
+            Some(startup) if is_cut_short => {
+                startup.read_from(&mut self.tcp);
+                startup.on_close();
+            }
+            _ => {}
+        }
+    }
+
+    /// Events and completions of the machine; says whether there were any.
+    fn take_from_machine<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> bool {
+        let Some(pair) = &mut self.pair else {
+            return false;
+        };
+        let mut has_happened = false;
+        while let Some(event) = pair.machine.poll_event() {
+            has_happened = true;
+            let shown = match event {
+                PairMachineEvent::Established => PairEvent::Established,
+                PairMachineEvent::HalfClosed => PairEvent::HalfClosed,
+                PairMachineEvent::Failed(failure) => PairEvent::Failed(failure),
+                PairMachineEvent::Closed => {
+                    self.is_pair_over = true;
+                    PairEvent::Closed
+                }
+                PairMachineEvent::CloseSend => {
+                    self.tcp.close();
+                    continue;
+                }
+                PairMachineEvent::Abort => {
+                    self.tcp.abort();
+                    continue;
+                }
+            };
+            self.inbox.events.push_back(shown);
+        }
+        while let Some(completion) = pair.machine.poll_completion() {
+            has_happened = true;
+            let memory = match completion.kind {
+                Kind::Receive(Some(_)) => self.arrived.pop_front(),
+                Kind::Receive(None) => None,
+                Kind::Send | Kind::Write | Kind::Read => {
+                    if let Some(held) = self.sends.pop_front() {
+                        held.release(wire.ledger);
+                    }
+                    None
+                }
+            };
+            self.inbox.completions.push_back((completion, memory));
+        }
+        if has_happened {
+            self.notice.raise();
+        }
+        has_happened
+    }
+
+    /// The user has no use for it any more.
+    pub(super) fn let_go(&mut self) {
+        self.is_let_go = true;
+        match &mut self.pair {
+            Some(pair) => pair.machine.abort(),
+            None if self.startup.is_some() || self.resources.is_some() => self.tcp.abort(),
+            None => self.tcp.close(),
+        }
+    }
+
+    /// Whether the device's part can be given back: nothing of the connection will arrive, and its
+    /// user, or the machine, is through with it.
+    pub(super) fn is_releasable(&self) -> bool {
+        let is_over = match self.pair {
+            Some(_) => self.is_pair_over,
+            None => self.is_let_go,
+        };
+        let has_ended = matches!(self.tcp.state(), State::Closed | State::TimeWait);
+        self.resources.is_some() && is_over && has_ended
+    }
+
+    /// Whether nothing is left of it.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_let_go && self.resources.is_none() && self.tcp.state() == State::Closed
+    }
+
+    /// Give back all memory that it holds.
+    pub(super) fn dissolve<B: Bar, D: Dma>(&mut self, ledger: &mut Ledger<B, D>) {
+        for held in self.sends.drain(..) {
+            held.release(ledger);
+        }
+        let completed = self.inbox.completions.drain(..);
+        let completed = completed.filter_map(|(_, memory)| memory);
+        for memory in completed.chain(self.arrived.drain(..)) {
+            ledger.release_memory(memory);
+        }
+    }
+}

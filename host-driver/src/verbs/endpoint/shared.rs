@@ -1,0 +1,130 @@
+//! The lock around an endpoint, its thread, and its clock.
+//!
+//! ```text
+//!  calls of users ----\
+//!                      +--> engine, under a lock: turn --> deadline
+//!  interrupts, time --/            (the thread sleeps until then)
+//! ```
+
+use super::engine::Engine;
+use super::error::EndpointError;
+use super::notice::Notice;
+use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
+use crate::verbs::ledger::Core;
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The engine of a device that this process owns.
+pub(super) type DeviceEngine = Engine<FunctionBar, FunctionMemory>;
+
+/// An endpoint, as its handles and its thread have it.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) core: Arc<Core<FunctionBar, FunctionMemory>>,
+    engine: Mutex<DeviceEngine>,
+    begun: Instant,
+    /// Wakes the thread.
+    wake: Notice,
+    /// When the thread wakes by itself, in microseconds; `u64::MAX`: never.
+    planned: AtomicU64,
+    is_ending: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn new(
+        core: Arc<Core<FunctionBar, FunctionMemory>>,
+        engine: DeviceEngine,
+        wake: Notice,
+    ) -> Self {
+        Self {
+            core,
+            engine: Mutex::new(engine),
+            begun: Instant::now(),
+            wake,
+            planned: AtomicU64::new(u64::MAX),
+            is_ending: AtomicBool::new(false),
+        }
+    }
+
+    /// Microseconds since the endpoint began.
+    pub(super) fn now(&self) -> u64 {
+        self.begun.elapsed().as_micros() as u64
+    }
+
+    fn lock(&self) -> MutexGuard<'_, DeviceEngine> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Look at the engine.
+    pub(super) fn view<T>(&self, look: impl FnOnce(&mut DeviceEngine) -> T) -> T {
+        look(&mut self.lock())
+    }
+
+    /// Change something, and do at once what follows from it.
+    ///
+    /// # Errors
+    /// [`EndpointError::Ended`], and what `change` returns.
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut DeviceEngine, u64) -> Result<T, EndpointError>,
+    ) -> Result<T, EndpointError> {
+        let mut engine = self.lock();
+        if engine.has_ended {
+            return Err(EndpointError::Ended);
+        }
+        let now = self.now();
+        let changed = change(&mut engine, now);
+        engine.turn(now);
+        let deadline = engine.deadline(self.now()).unwrap_or(u64::MAX);
+        drop(engine);
+        if deadline < self.planned.load(Ordering::Acquire) {
+            self.wake.raise();
+        }
+        changed
+    }
+
+    /// Have the thread end.
+    pub(super) fn end(&self) {
+        self.is_ending.store(true, Ordering::Release);
+        self.wake.raise();
+    }
+
+    /// What the thread does until then.
+    pub(super) fn run(&self, function: &PciFunction, vector: u8) {
+        while !self.is_ending.load(Ordering::Acquire) {
+            // Interrupts are taken before what they are raised for is polled.
+            self.wake.take();
+            let _ = function.take_interrupts(vector);
+            let deadline = {
+                let mut engine = self.lock();
+                engine.turn(self.now());
+                let deadline = engine.deadline(self.now());
+                self.planned
+                    .store(deadline.unwrap_or(u64::MAX), Ordering::Release);
+                deadline
+            };
+            let left = deadline.map(|at| Duration::from_micros(at.saturating_sub(self.now())));
+            let left = left.map(|left| Timespec {
+                tv_sec: left.as_secs() as i64,
+                tv_nsec: left.subsec_nanos().into(),
+            });
+            let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
+            let interrupts = function.interrupt_fd(vector);
+            fds.extend(interrupts.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+            // What interrupts it is a reason to look as well.
+            let _ = poll(&mut fds, left.as_ref());
+            self.planned.store(0, Ordering::Release);
+        }
+        let mut engine = self.lock();
+        engine.end(self.now());
+    }
+}
+
+impl AsFd for Shared {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}
