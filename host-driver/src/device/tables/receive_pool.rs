@@ -18,6 +18,7 @@ use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{QUEUES, QUEUE_SLOTS, READ_QUEUE, RECEIVE_POOL, RECEIVE_POOL_LOG2};
 use rnic_abi::{registers, tables};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A posted receive buffer or read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -44,13 +45,29 @@ impl Queue {
     fn entries(&self) -> u32 {
         1 << self.entries_log2
     }
+
+    /// Its entries of the pool.
+    fn window(&self) -> Range<usize> {
+        self.first..self.first + self.entries() as usize
+    }
 }
 
 /// The open queues of all connections, and with them the use of the pool.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ReceivePool {
     /// By connection and queue number.
     queues: BTreeMap<(ConnectionId, u32), Queue>,
+    /// Entries that are in a window.
+    taken: Vec<bool>,
+}
+
+impl Default for ReceivePool {
+    fn default() -> Self {
+        Self {
+            queues: BTreeMap::new(),
+            taken: vec![false; RECEIVE_POOL],
+        }
+    }
 }
 
 impl ReceivePool {
@@ -91,6 +108,7 @@ impl ReceivePool {
             next_msn: first_msn,
             oldest_msn: first_msn,
         };
+        self.taken[queue.window()].fill(true);
         self.queues.insert((connection, qn), queue);
         Ok(())
     }
@@ -198,25 +216,24 @@ impl ReceivePool {
             }
         }
         table::revoke(bar, tables::QUEUE, queue_index(connection, 0), &[0])?;
-        self.queues.retain(|&(of, _), _| of != connection);
+        for qn in 0..QUEUE_SLOTS as u32 {
+            if let Some(queue) = self.queues.remove(&(connection, qn)) {
+                self.taken[queue.window()].fill(false);
+            }
+        }
         Ok(())
     }
 
     /// First of `entries` free entries of the pool, aligned to their number.
     fn gap(&self, entries: usize) -> Result<usize, DriverError> {
-        let taken = |first: usize| {
-            self.queues.values().any(|queue| {
-                let end = queue.first + queue.entries() as usize;
-                first < end && queue.first < first + entries
-            })
-        };
+        let is_free = |&first: &usize| !self.taken[first..first + entries].contains(&true);
         let exhausted = DriverError::Exhausted {
             what: "receive pool window",
             limit: RECEIVE_POOL,
         };
         (0..RECEIVE_POOL)
             .step_by(entries)
-            .find(|&first| !taken(first))
+            .find(is_free)
             .ok_or(exhausted)
     }
 }

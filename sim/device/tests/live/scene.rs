@@ -1,11 +1,13 @@
 //! Two ends: each a device, an interface and a Protection Domain.
 
+use crate::wire::Wire;
 use rnic_driver::stack::{AddressPrefix, Settings};
 use rnic_driver::verbs::endpoint::{
     Endpoint, EndpointSettings, PairEvent, PairOptions, QueuePair, Stream, WorkCompletion,
 };
 use rnic_driver::verbs::{Context, MemoryRegion, ProtectionDomain, RegionOptions, Rights};
 use rnic_iwarp::startup;
+use rnic_tcp::TimeOut;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -24,23 +26,25 @@ pub struct End {
 }
 
 impl End {
-    /// The end number `number`, 1 or 2, at `link`.
-    pub fn open(number: u8, link: &str, v6: bool) -> Self {
+    /// The end number `number`, 1 or 2, at `link`; a device of this kind.
+    pub fn open(kind: &str, number: u8, link: &str, v6: bool) -> Self {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
-        let context = Context::open(&format!("sim:model,{link}"), config).expect("it opens");
+        let context = Context::open(&format!("sim:{kind},{link}"), config).expect("it opens");
         let domain = context.protection_domain().expect("the first");
         let (address, bits): (IpAddr, u8) = match v6 {
             false => ([192, 0, 2, number].into(), 24),
             true => ([0xfd00, 0, 0, 0, 0, 0, 0, number.into()].into(), 64),
         };
-        let settings = EndpointSettings::new(Settings {
+        let mut settings = EndpointSettings::new(Settings {
             mac: [2, 0, 0, 0, 0, number],
             addresses: vec![AddressPrefix { address, bits }],
             gateways: Vec::new(),
             vlan: None,
             mtu_octets: 1500,
         });
+        let time_outs = &mut settings.tcp.time_outs;
+        time_outs.set(TimeOut::TimeWait, 50_000).expect("in range");
         Self {
             endpoint: Endpoint::start(&context, &settings).expect("it starts"),
             domain,
@@ -69,17 +73,34 @@ impl End {
 pub struct Scene {
     pub initiator: End,
     pub responder: End,
+    /// A hub, if there is one.
+    pub wire: Option<Wire>,
     _folder: TempDir,
 }
 
 impl Scene {
+    /// Two devices in software, joined without anything between them.
     pub fn new(v6: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let link = folder.path().join("wire");
         let link = link.to_str().expect("a path of letters");
         Self {
-            responder: End::open(1, &format!("unix:{link}"), v6),
-            initiator: End::open(2, &format!("unix-connect:{link}"), v6),
+            responder: End::open("model", 1, &format!("unix:{link}"), v6),
+            initiator: End::open("model", 2, &format!("unix-connect:{link}"), v6),
+            wire: None,
+            _folder: folder,
+        }
+    }
+
+    /// Two devices of a kind, and a hub that does this to frames.
+    pub fn with_faults(kind: &str, faults: rnic_device::hub::Settings) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wire = Wire::new(folder.path(), 2, faults);
+        let link = |port: usize| format!("unix-connect:{}", wire.ports[port].display());
+        Self {
+            responder: End::open(kind, 1, &link(0), false),
+            initiator: End::open(kind, 2, &link(1), false),
+            wire: Some(wire),
             _folder: folder,
         }
     }

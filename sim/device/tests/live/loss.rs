@@ -1,0 +1,172 @@
+//! A wire that loses, doubles and reorders: every octet arrives all the same.
+
+use crate::scene::{completion, octets, post_receives, End, Scene};
+use rnic_device::hub::{Rate, Settings as Faults};
+use rnic_driver::verbs::endpoint::{QueuePair, SendOperation, WorkKind};
+use rnic_iwarp::queue_pair::Status;
+use rnic_iwarp::startup::Settings;
+
+/// Octets of a message of the Sends.
+const MESSAGE: usize = 4096;
+/// Octets of a Write or a Read.
+const PIECE: usize = 64 * 1024;
+
+fn faults(rate: f64, seed: u64) -> Faults {
+    let rate = Rate::new(rate).expect("it is one");
+    Faults {
+        loss: rate,
+        duplicate: rate,
+        reorder: rate,
+        delay_us: 200,
+        megabits: 0,
+        seed,
+    }
+}
+
+/// Writes of all of `text`, then a Send that says so.
+fn write(ends: [&End; 2], pairs: [&QueuePair; 2], text: &[u8]) {
+    let (source, sink) = (ends[0].region(text), ends[1].region(&vec![0; text.len()]));
+    let mut posted = 0;
+    let mut done = 0;
+    while done < text.len() {
+        while posted < text.len() && posted - done < 8 * PIECE {
+            let end = text.len().min(posted + PIECE);
+            let payload = [source.part(posted..end).expect("inside")];
+            let operation = SendOperation::Write {
+                payload: &payload,
+                stag: sink.stag(),
+                to: posted as u64,
+            };
+            pairs[0]
+                .post_send(posted as u64, &operation)
+                .expect("posted");
+            posted = end;
+        }
+        let completed = completion(pairs[0]);
+        assert_eq!(
+            (completed.id, completed.status),
+            (done as u64, Status::Success)
+        );
+        done = text.len().min(done + PIECE);
+    }
+    let payload = [source.part(0..1).expect("inside")];
+    let operation = SendOperation::Send {
+        payload: &payload,
+        solicited: false,
+        invalidate_stag: None,
+    };
+    pairs[0].post_send(1, &operation).expect("posted");
+    assert_eq!(completion(pairs[0]).kind, WorkKind::Send);
+    assert_eq!(completion(pairs[1]).kind, WorkKind::Receive);
+    let mut placed = vec![0; text.len()];
+    sink.read(0, &mut placed).expect("all of it");
+    assert!(placed == text, "Writes");
+}
+
+/// Reads of all of `text` by the first end.
+fn read(ends: [&End; 2], pairs: [&QueuePair; 2], text: &[u8]) {
+    let (sink, source) = (ends[0].region(&vec![0; text.len()]), ends[1].region(text));
+    let ranges = (0..text.len()).step_by(PIECE);
+    for begin in ranges.clone() {
+        let count = PIECE.min(text.len() - begin);
+        let operation = SendOperation::Read {
+            sink: &sink,
+            sink_to: begin as u64,
+            source_stag: source.stag(),
+            source_to: begin as u64,
+            octets: count as u32,
+        };
+        pairs[0]
+            .post_send(begin as u64, &operation)
+            .expect("posted");
+        if begin >= 8 * PIECE {
+            assert_eq!(completion(pairs[0]).kind, WorkKind::Read);
+        }
+    }
+    for _ in 0..ranges.count().min(8) {
+        assert_eq!(completion(pairs[0]).status, Status::Success);
+    }
+    let mut placed = vec![0; text.len()];
+    sink.read(0, &mut placed).expect("all of it");
+    assert!(placed == text, "Reads");
+}
+
+/// Sends of all of `text`.
+fn send(ends: [&End; 2], pairs: [&QueuePair; 2], text: &[u8]) {
+    let source = ends[0].region(text);
+    let mut arrived = Vec::new();
+    for begin in (0..text.len()).step_by(MESSAGE) {
+        let end = text.len().min(begin + MESSAGE);
+        let payload = [source.part(begin..end).expect("inside")];
+        let operation = SendOperation::Send {
+            payload: &payload,
+            solicited: false,
+            invalidate_stag: None,
+        };
+        pairs[0]
+            .post_send(begin as u64, &operation)
+            .expect("posted");
+        // As many are on their way as there are receives.
+        if begin >= 8 * MESSAGE {
+            arrived.extend(take(ends[1], pairs[1]));
+            assert_eq!(completion(pairs[0]).kind, WorkKind::Send);
+        }
+    }
+    while arrived.len() < text.len() {
+        arrived.extend(take(ends[1], pairs[1]));
+    }
+    assert!(arrived == text, "Sends");
+}
+
+/// The next message; its memory is posted again.
+fn take(end: &End, pair: &QueuePair) -> Vec<u8> {
+    let received = completion(pair);
+    assert_eq!(
+        (received.kind, received.status),
+        (WorkKind::Receive, Status::Success)
+    );
+    post_receives(end, pair, 1);
+    received.message()
+}
+
+fn run(kind: &str, count: usize, rate: f64) {
+    let mut scene = Scene::with_faults(kind, faults(rate, 7));
+    let settings = Settings {
+        markers: true,
+        ..Settings::default()
+    };
+    let [initiator, responder] = scene.pairs([&settings, &settings]);
+    let (ends, pairs) = (
+        [&scene.initiator, &scene.responder],
+        [&initiator, &responder],
+    );
+    let text = octets(count, 3);
+    write(ends, pairs, &text);
+    read(ends, pairs, &text);
+    send(ends, pairs, &text);
+    let statistics = initiator.statistics().expect("it is there");
+    println!("{kind}: {statistics:?}");
+    assert!(statistics.sent.retransmitted_segments > 0, "{statistics:?}");
+    drop((initiator, responder));
+    let counts = scene
+        .wire
+        .as_mut()
+        .map(|wire| wire.end())
+        .expect("there is one");
+    println!("{counts:?}");
+    assert!(counts
+        .iter()
+        .all(|port| port.lost > 0 && port.duplicated > 0 && port.late > 0));
+}
+
+#[test]
+fn every_octet_arrives_over_a_wire_with_faults() {
+    let count = rnic_effort::count("octets by each operation", 1 << 20, 100_000_000);
+    run("model", count, 0.01);
+}
+
+#[test]
+fn every_octet_arrives_at_the_verilated_core_over_a_wire_with_faults() {
+    let count = rnic_effort::count("octets by each operation", 200_000, 1_000_000);
+    run("rtl", count, 0.02);
+}
