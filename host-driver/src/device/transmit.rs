@@ -22,8 +22,41 @@ impl<B: Bar, D: Dma> Device<B, D> {
         ring: TransmitRing,
         frame: &TransmitFrame,
     ) -> Result<(), DriverError> {
+        self.stage_frame(ring, frame)?;
+        self.announce_frames(ring)
+    }
+
+    /// Put a frame on a ring without telling the device: [`Device::announce_frames`] tells it of all
+    /// that were, by one register write. As [`Device::transmit`] otherwise.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn stage_frame(
+        &mut self,
+        ring: TransmitRing,
+        frame: &TransmitFrame,
+    ) -> Result<(), DriverError> {
         let units = unit_ring(&mut self.transmit_rings, ring)?;
-        units.push(&mut self.bar, &mut self.dma, frame)
+        if let Err(gone) = self.bar.check() {
+            frame.check().map_err(DriverError::Frame)?;
+            return Err(gone);
+        }
+        units.stage(&mut self.dma, frame)
+    }
+
+    /// Tell the device of the frames that were staged on a ring.
+    ///
+    /// # Errors
+    /// [`DriverError::TransmitOff`]; [`DriverError::Gone`] if that was known before.
+    pub fn announce_frames(&mut self, ring: TransmitRing) -> Result<(), DriverError> {
+        let units = unit_ring(&mut self.transmit_rings, ring)?;
+        units.announce(&mut self.bar)
+    }
+
+    /// Frames on a ring that the device has not been told of.
+    pub(crate) fn staged_frames(&self, ring: TransmitRing) -> usize {
+        let units = self.transmit_rings[ring.number() as usize].as_ref();
+        units.map_or(0, UnitRing::staged)
     }
 
     /// Whether [`Device::transmit`] would find room for a frame of `pieces` pieces, of which those of

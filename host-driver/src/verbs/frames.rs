@@ -3,6 +3,7 @@
 //! A frame holds its memory from [`Context::transmit`](super::Context::transmit) until its result
 //! is polled, also if the object that it came from is dropped meanwhile.
 
+use super::frame_memory::FrameMemory;
 use super::ledger::{Core, Ledger};
 use super::place::Place;
 use crate::device::access::{Bar, Dma, DmaBuffer};
@@ -64,13 +65,13 @@ pub(crate) fn transmit<B: Bar, D: Dma>(
     ring: TransmitRing,
     frame: &Frame,
 ) -> Result<(), DriverError> {
-    let mut memory = Vec::new();
+    let mut memory = FrameMemory::default();
     for piece in frame.pieces {
         if let Piece::Memory(part) = piece {
             if part.context != identity(core) {
                 return Err(DriverError::OtherContext { what: "memory" });
             }
-            memory.push(part.memory);
+            memory.add(part.memory);
         }
     }
     let pieces: Vec<rings::Piece> = frame
@@ -87,18 +88,20 @@ pub(crate) fn transmit<B: Bar, D: Dma>(
         crc: frame.crc,
         cookie: frame.cookie,
     };
-    transmit_held(&mut core.lock(), ring, &frame, memory)
+    let mut ledger = core.lock();
+    stage_held(&mut ledger, ring, &frame, memory)?;
+    ledger.device().announce_frames(ring)
 }
 
-/// Hand a frame to the device, which needs the memory of these numbers until its result is polled.
-pub(crate) fn transmit_held<B: Bar, D: Dma>(
+/// Stage a frame, which needs the memory of these numbers until its result is polled.
+pub(crate) fn stage_held<B: Bar, D: Dma>(
     ledger: &mut Ledger<B, D>,
     ring: TransmitRing,
     frame: &TransmitFrame,
-    memory: Vec<u64>,
+    memory: FrameMemory,
 ) -> Result<(), DriverError> {
-    ledger.device().transmit(ring, frame)?;
-    for &id in &memory {
+    ledger.device().stage_frame(ring, frame)?;
+    for &id in memory.numbers() {
         ledger.hold_memory(id);
     }
     ledger.frames[ring.number() as usize].push_back(memory);
@@ -111,7 +114,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
         let polled = self.device().poll_transmitted()?;
         if let Some(transmitted) = &polled {
             let sent = self.frames[transmitted.ring.number() as usize].pop_front();
-            for id in sent.into_iter().flatten() {
+            for &id in sent.unwrap_or_default().numbers() {
                 self.release_memory(id);
             }
         }

@@ -10,6 +10,7 @@
 //! Records name each other by number, not by pointer, so that there are no circles: the ledger goes
 //! with the last handle. What its holders do to a record is in `holds`.
 
+use super::frame_memory::FrameMemory;
 use super::refused::Refused;
 use crate::bus::Access;
 use crate::device::access::{Bar, Dma, DmaBuffer};
@@ -155,7 +156,7 @@ pub(crate) struct Ledger<B: Bar, D: Dma> {
     pub(crate) queues: BTreeMap<QueueId, QueueRecord>,
     pub(crate) vectors: BTreeSet<u8>,
     /// Memory of each frame whose result was not polled, by ring, in order.
-    pub(crate) frames: [VecDeque<Vec<u64>>; RINGS],
+    pub(crate) frames: [VecDeque<FrameMemory>; RINGS],
 }
 
 impl<B: Bar, D: Dma> Ledger<B, D> {

@@ -33,6 +33,7 @@
 
 mod refused;
 mod rights;
+mod frame_memory;
 mod ledger;
 mod holds;
 mod completions;

@@ -3,7 +3,7 @@
 use crate::device::error::DriverError;
 
 /// A piece of memory at one contiguous bus address.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct DmaBuffer {
     /// Bus address (IOVA) of the first octet.
     pub address: u64,

@@ -5,6 +5,7 @@
 //! there.
 
 use crate::device::access::DmaBuffer;
+use rnic_abi::transmit_ring::ELEMENTS_MAX;
 
 /// Octets to a multiple of which each piece begins: the smallest cut of a PCI Express read.
 const ALIGNMENT: u64 = 64;
@@ -23,8 +24,8 @@ pub(crate) struct CopyArea {
 /// Pieces that fit: where they are, and what [`CopyArea::take`] and [`CopyArea::free`] get.
 #[derive(Debug)]
 pub(crate) struct Reservation {
-    /// Bus addresses, in the order of the pieces.
-    pub(crate) addresses: Vec<u64>,
+    /// Bus addresses, in the order of the pieces; 0 for those that there are not.
+    pub(crate) addresses: [u64; ELEMENTS_MAX],
     /// Octets reserved with them.
     pub(crate) end: u64,
 }
@@ -39,18 +40,19 @@ impl CopyArea {
         }
     }
 
-    /// Where pieces of these octets fit now, if all of them do. Nothing is in use by that.
+    /// Where pieces of these octets fit now, if all of them do: no more of them than a frame has.
+    /// Nothing is in use by that.
     pub(crate) fn find(&self, pieces: impl Iterator<Item = usize>) -> Option<Reservation> {
         let size = self.memory.octets as u64;
-        let mut addresses = Vec::new();
+        let mut addresses = [0; ELEMENTS_MAX];
         let mut end = self.reserved;
-        for octets in pieces {
+        for (address, octets) in addresses.iter_mut().zip(pieces) {
             let octets = octets as u64;
             let left = size - end % size;
             if octets > left {
                 end += left;
             }
-            addresses.push(self.memory.address + end % size);
+            *address = self.memory.address + end % size;
             end += octets.next_multiple_of(ALIGNMENT);
         }
         (end - self.freed <= size).then_some(Reservation { addresses, end })
@@ -90,20 +92,20 @@ mod tests {
     fn pieces_follow_each_other_and_skip_a_rest_that_is_too_short() {
         let mut area = area(512);
         let first = take(&mut area, &[1, 65, 200]).expect("all is free");
-        assert_eq!(first.addresses, [BASE, BASE + 64, BASE + 192]);
+        assert_eq!(first.addresses[..3], [BASE, BASE + 64, BASE + 192]);
         assert!(take(&mut area, &[65]).is_none(), "64 are left");
         let second = take(&mut area, &[64]).expect("64 are left");
-        assert_eq!(second.addresses, [BASE + 448]);
+        assert_eq!(second.addresses[0], BASE + 448);
         assert!(take(&mut area, &[1]).is_none(), "nothing is left");
         area.free(first.end);
         let third = take(&mut area, &[400]).expect("448 are free");
-        assert_eq!(third.addresses, [BASE]);
+        assert_eq!(third.addresses[0], BASE);
         // 64 octets after it, then those of the second one, which are in use.
         assert!(take(&mut area, &[65]).is_none());
         area.free(second.end);
         area.free(third.end);
         let fourth = take(&mut area, &[128]).expect("the rest of 64 is skipped");
-        assert_eq!(fourth.addresses, [BASE]);
+        assert_eq!(fourth.addresses[0], BASE);
     }
 
     /// Whatever came before, what fits half of the area fits if nothing is in use.

@@ -16,6 +16,8 @@ use rnic_abi::transmit_ring::{
 
 /// Octets of a checksum.
 const CHECKSUM_OCTETS: usize = 2;
+/// Units of the frame with most elements.
+pub(crate) const UNITS_MAX: usize = units(ELEMENTS_MAX as u32) as usize;
 /// Octets of a CRC32C.
 const CRC_OCTETS: usize = 4;
 
@@ -158,8 +160,9 @@ impl TransmitFrame<'_> {
         units(self.pieces.len() as u32)
     }
 
-    /// The units of a frame that was checked; `elements` are where its pieces are.
-    pub(crate) fn encode(&self, elements: &[DmaBuffer]) -> Vec<[u8; UNIT_OCTETS]> {
+    /// The units of a frame that was checked, of which it has [`TransmitFrame::units`]; `elements` are
+    /// where its pieces are.
+    pub(crate) fn encode(&self, elements: &[DmaBuffer]) -> [[u8; UNIT_OCTETS]; UNITS_MAX] {
         // What was checked fits 16 bits.
         let pair = |low: usize, high: usize| low as u32 | (high as u32) << 16;
         let mut head = [0; 8];
@@ -172,7 +175,7 @@ impl TransmitFrame<'_> {
             head[0] |= INSERT_CRC;
             head[2] = pair(first, octets);
         }
-        let mut encoded = vec![[0; UNIT_OCTETS]; units(elements.len() as u32) as usize];
+        let mut encoded = [[0; UNIT_OCTETS]; UNITS_MAX];
         put(&mut encoded[0], &head);
         let places = encoded[1..]
             .iter_mut()

@@ -18,7 +18,8 @@ use crate::device::ids::TransmitRing;
 use rnic_abi::limits::MAX_FRAME_OCTETS;
 use rnic_abi::registers;
 use rnic_abi::transmit_ring::{
-    REPORT_OCTETS, STATUS_READ_FAILED, STATUS_REFUSED, STATUS_WORD, STOPPED, UNIT_OCTETS,
+    ELEMENTS_MAX, REPORT_OCTETS, STATUS_READ_FAILED, STATUS_REFUSED, STATUS_WORD, STOPPED,
+    UNIT_OCTETS,
 };
 use std::collections::VecDeque;
 
@@ -90,6 +91,10 @@ pub(crate) struct UnitRing {
     state: State,
     /// Units written.
     tail: u32,
+    /// The tail that the device knows.
+    announced: u32,
+    /// Frames beyond it.
+    staged: usize,
     /// Units that the device is done with, as it reported.
     head: u32,
     copies: CopyArea,
@@ -122,6 +127,8 @@ impl UnitRing {
             units_log2,
             state: State::Running,
             tail: 0,
+            announced: 0,
+            staged: 0,
             head: 0,
             copies: CopyArea::new(copies),
             frames: VecDeque::new(),
@@ -162,10 +169,10 @@ impl UnitRing {
         in_use + units <= 1 << self.units_log2
     }
 
-    /// Hand a frame to the device. If this fails, nothing of it is on the ring.
-    pub(crate) fn push(
+    /// Put a frame on the ring; the device learns of it by [`UnitRing::announce`]. If this fails,
+    /// nothing of it is on the ring.
+    pub(crate) fn stage(
         &mut self,
-        bar: &mut impl Registers,
         dma: &mut impl Dma,
         frame: &TransmitFrame,
     ) -> Result<(), DriverError> {
@@ -184,10 +191,9 @@ impl UnitRing {
             return Err(DriverError::TransmitFull { ring });
         };
         let mut addresses = copies.addresses.into_iter();
-        let elements: Vec<DmaBuffer> = frame
-            .pieces
-            .iter()
-            .map(|piece| match piece {
+        let mut elements = [DmaBuffer::default(); ELEMENTS_MAX];
+        for (element, piece) in elements.iter_mut().zip(frame.pieces) {
+            *element = match piece {
                 Piece::Memory(buffer) => *buffer,
                 Piece::Octets(octets) => {
                     let address = addresses.next().expect("one for each copied piece");
@@ -195,15 +201,14 @@ impl UnitRing {
                     let octets = octets.len();
                     DmaBuffer { address, octets }
                 }
-            })
-            .collect();
+            };
+        }
         let mut end = self.tail;
-        for unit in frame.encode(&elements) {
-            dma.write(self.unit(end), &unit);
+        let encoded = frame.encode(&elements[..frame.pieces.len()]);
+        for unit in &encoded[..frame.units() as usize] {
+            dma.write(self.unit(end), unit);
             end = end.wrapping_add(1);
         }
-        let tail = registers::tx_register(ring.number(), registers::TX_TAIL);
-        bar.write(tail, end)?;
         self.copies.take(copies.end);
         self.frames.push_back(Outstanding {
             cookie: frame.cookie,
@@ -212,6 +217,23 @@ impl UnitRing {
             copies_end: copies.end,
         });
         self.tail = end;
+        self.staged += 1;
+        Ok(())
+    }
+
+    /// Frames that the device has not been told of.
+    pub(crate) fn staged(&self) -> usize {
+        self.staged
+    }
+
+    /// Tell the device of all frames that were staged: one register write.
+    pub(crate) fn announce(&mut self, bar: &mut impl Registers) -> Result<(), DriverError> {
+        if self.staged == 0 {
+            return Ok(());
+        }
+        let tail = registers::tx_register(self.ring.number(), registers::TX_TAIL);
+        bar.write(tail, self.tail)?;
+        (self.announced, self.staged) = (self.tail, 0);
         Ok(())
     }
 
@@ -246,6 +268,7 @@ impl UnitRing {
         dma.write(self.report(), &[0; REPORT_OCTETS]);
         self.program(bar)?;
         (self.tail, self.head) = (0, 0);
+        (self.announced, self.staged) = (0, 0);
         self.state = State::Running;
         Ok(())
     }
@@ -298,13 +321,13 @@ impl UnitRing {
         if stopped & !STOPPED != 0 {
             return self.break_down("the stop word", stopped);
         }
-        // Nothing but the ends of frames between the last head and the tail.
+        // Nothing but the ends of frames between the last head and the tail that the device knows.
         let behind = |index: u32| self.tail.wrapping_sub(index);
         let frames_before = self
             .frames
             .partition_point(|frame| behind(frame.end) > behind(head));
         let is_end = |frame: &Outstanding| frame.end == head;
-        let forwards = behind(head) <= behind(self.head);
+        let forwards = (behind(self.announced)..=behind(self.head)).contains(&behind(head));
         let is_possible = head == self.head || self.frames.get(frames_before).is_some_and(is_end);
         if !forwards || !is_possible {
             return self.break_down("the head", head);

@@ -95,7 +95,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             self.queue_due(now);
             has_moved |= self.pump_queued(&mut ledger, now);
             self.poll_listeners(&mut ledger, now);
-            self.wire(&mut ledger, now).send_frames();
+            let mut wire = self.wire(&mut ledger, now);
+            wire.send_frames();
+            wire.announce();
             if !has_moved {
                 break;
             }

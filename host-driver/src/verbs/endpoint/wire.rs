@@ -13,7 +13,8 @@ use crate::device::error::DriverError;
 use crate::device::ids::TransmitRing;
 use crate::device::rings::{InsertCrc, Piece, TransmitFrame};
 use crate::stack::{Ends, Interface, LinkHeader, SegmentHeader, Unroutable};
-use crate::verbs::frames::transmit_held;
+use crate::verbs::frame_memory::FrameMemory;
+use crate::verbs::frames::stage_held;
 use crate::verbs::ledger::Ledger;
 use rnic_iwarp::framer::{Crc, Fpdu, HEAD_OCTETS_MAX};
 use rnic_tcp::{Head, Outgoing};
@@ -21,6 +22,8 @@ use rnic_wire::mpa::crc32c;
 
 /// Octets of the longest headers, as they are copied: Ethernet, IP, TCP, those of an FPDU.
 const HEADERS_OCTETS_MAX: usize = 128 + HEAD_OCTETS_MAX;
+/// Frames of a ring that are announced together.
+const BATCH: usize = 8;
 /// Pieces of the frame with most: headers, a payload of four, PAD and CRC.
 const PIECES_MAX: usize = 6;
 
@@ -217,14 +220,14 @@ impl<B: Bar, D: Dma> Wire<'_, B, D> {
         front[header_octets..front_octets].copy_from_slice(payload.head);
         let mut pieces = [Piece::Octets(&front[..front_octets]); PIECES_MAX];
         let mut count = 1;
-        let mut held = Vec::new();
+        let mut held = FrameMemory::default();
         for piece in payload.memory {
             pieces[count] = Piece::Memory(DmaBuffer {
                 address: piece.offset,
                 octets: piece.octets as usize,
             });
             count += 1;
-            held.push(u64::from(piece.region));
+            held.add(piece.region.into());
         }
         if !payload.trailer.is_empty() {
             pieces[count] = Piece::Octets(payload.trailer);
@@ -240,7 +243,7 @@ impl<B: Bar, D: Dma> Wire<'_, B, D> {
             crc,
             cookie: 0,
         };
-        transmit_held(self.ledger, ring, &frame, held)
+        self.stage(ring, &frame, held)
     }
 
     /// Send what the interface has to say.
@@ -255,10 +258,32 @@ impl<B: Bar, D: Dma> Wire<'_, B, D> {
                 crc: None,
                 cookie: 0,
             };
-            match transmit_held(self.ledger, TransmitRing::Control, &frame, Vec::new()) {
+            match self.stage(TransmitRing::Control, &frame, FrameMemory::default()) {
                 Ok(()) => self.counts.frames_sent += 1,
                 Err(_) => self.counts.device_errors += 1,
             }
+        }
+    }
+
+    /// Put a frame on a ring; the device learns of several together.
+    fn stage(
+        &mut self,
+        ring: TransmitRing,
+        frame: &TransmitFrame<'_>,
+        held: FrameMemory,
+    ) -> Result<(), DriverError> {
+        stage_held(self.ledger, ring, frame, held)?;
+        match self.ledger.view().staged_frames(ring) {
+            BATCH.. => self.ledger.device().announce_frames(ring),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tell the device of the frames that are left on the rings.
+    pub(super) fn announce(&mut self) {
+        for ring in TransmitRing::ALL {
+            let is_gone = self.ledger.device().announce_frames(ring).is_err();
+            self.counts.device_errors += u64::from(is_gone);
         }
     }
 }

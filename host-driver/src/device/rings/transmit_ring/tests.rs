@@ -28,6 +28,17 @@ fn frame<'a>(pieces: &'a [Piece<'a>], cookie: u64) -> TransmitFrame<'a> {
     }
 }
 
+/// Stage a frame and tell the device.
+fn push(
+    ring: &mut UnitRing,
+    bar: &mut impl Registers,
+    memory: &mut Memory,
+    frame: &TransmitFrame,
+) -> Result<(), DriverError> {
+    ring.stage(memory, frame)?;
+    ring.announce(bar)
+}
+
 const HEADER: [Piece; 1] = [Piece::Octets(&[0x5a; 60])];
 
 fn result(cookie: u64, result: TransmitResult) -> Transmitted {
@@ -45,7 +56,7 @@ fn see_all(memory: &Memory) {
     }
 }
 
-/// Frames of any pieces in any order of calls, each with the result that the device gave it, while
+/// Frames of any pieces in any order of calls, announced one by one or several together, each with the result that the device gave it, while
 /// the device's doublewords become visible one by one.
 #[test]
 fn every_frame_has_its_octets_and_one_result_in_order() {
@@ -53,6 +64,7 @@ fn every_frame_has_its_octets_and_one_result_in_order() {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut ring, mut bar, mut memory) = ring();
         let mut waiting: VecDeque<(u64, Vec<u8>)> = VecDeque::new();
+        let mut staged = VecDeque::new();
         let mut expected: VecDeque<Transmitted> = VecDeque::new();
         let (mut cookie, mut full) = (0, 0);
         for _ in 0..4000 {
@@ -60,12 +72,17 @@ fn every_frame_has_its_octets_and_one_result_in_order() {
                 0 => {
                     let (pieces, octets) = draw_pieces(&mut random, &mut memory);
                     let pieces: Vec<Piece> = pieces.iter().map(Drawn::piece).collect();
-                    match ring.push(&mut bar, &mut memory, &frame(&pieces, cookie)) {
-                        Ok(()) => waiting.push_back((cookie, octets)),
+                    match ring.stage(&mut memory, &frame(&pieces, cookie)) {
+                        Ok(()) => staged.push_back((cookie, octets)),
                         Err(DriverError::TransmitFull { .. }) => full += 1,
                         Err(error) => panic!("seed {seed}: {error}"),
                     }
                     cookie += 1;
+                    assert_eq!(ring.staged(), staged.len());
+                    if random.random_bool(0.4) || staged.len() > 3 {
+                        ring.announce(&mut bar).expect("it is there");
+                        waiting.append(&mut staged);
+                    }
                 }
                 1 if !waiting.is_empty() => {
                     let (cookie, octets) = waiting.pop_front().expect("it has some");
@@ -143,24 +160,33 @@ fn draw_pieces(random: &mut ChaCha8Rng, memory: &mut Memory) -> (Vec<Drawn>, Vec
 fn a_frame_without_room_is_on_no_ring() {
     let (mut ring, mut bar, mut memory) = ring();
     for cookie in 0..8 {
-        let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, cookie));
+        let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, cookie));
         assert_eq!(pushed, Ok(()));
     }
     let before = (memory.peek(0, 0x1_0000), bar.accesses);
     let full = Err(DriverError::TransmitFull { ring: BULK });
-    assert_eq!(ring.push(&mut bar, &mut memory, &frame(&HEADER, 8)), full);
+    assert_eq!(
+        push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 8)),
+        full
+    );
     assert_eq!((memory.peek(0, 0x1_0000), bar.accesses), before);
     assert_eq!(bar.transmit.waiting(BULK), 16);
     // A result that was not polled keeps its units.
     bar.transmit.step(&memory, BULK, Fate::Sent);
     see_all(&memory);
-    assert_eq!(ring.push(&mut bar, &mut memory, &frame(&HEADER, 8)), full);
+    assert_eq!(
+        push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 8)),
+        full
+    );
     let first = ring.poll(&memory);
     assert_eq!(first, Ok(Some(result(0, TransmitResult::Sent))));
-    assert_eq!(ring.push(&mut bar, &mut memory, &frame(&HEADER, 8)), Ok(()));
+    assert_eq!(
+        push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 8)),
+        Ok(())
+    );
     let three_units = [HEADER[0]; 3];
     assert_eq!(
-        ring.push(&mut bar, &mut memory, &frame(&three_units, 9)),
+        push(&mut ring, &mut bar, &mut memory, &frame(&three_units, 9)),
         full
     );
 }
@@ -171,11 +197,14 @@ fn a_frame_whose_copies_have_no_room_is_on_no_ring() {
     let octets = vec![0; 9216];
     let long = [Piece::Octets(&octets)];
     for cookie in 0..3 {
-        let pushed = ring.push(&mut bar, &mut memory, &frame(&long, cookie));
+        let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&long, cookie));
         assert_eq!(pushed, Ok(()));
     }
     let full = Err(DriverError::TransmitFull { ring: BULK });
-    assert_eq!(ring.push(&mut bar, &mut memory, &frame(&long, 3)), full);
+    assert_eq!(
+        push(&mut ring, &mut bar, &mut memory, &frame(&long, 3)),
+        full
+    );
     assert_eq!(bar.transmit.waiting(BULK), 6);
 }
 
@@ -184,7 +213,10 @@ fn a_frame_that_the_device_would_refuse_is_on_no_ring() {
     let (mut ring, mut bar, mut memory) = ring();
     let refused = Err(DriverError::Frame(FrameError::Pieces { pieces: 0 }));
     let accesses = bar.accesses;
-    assert_eq!(ring.push(&mut bar, &mut memory, &frame(&[], 0)), refused);
+    assert_eq!(
+        push(&mut ring, &mut bar, &mut memory, &frame(&[], 0)),
+        refused
+    );
     assert_eq!((bar.transmit.waiting(BULK), bar.accesses), (0, accesses));
 }
 
@@ -194,7 +226,7 @@ fn a_frame_that_the_device_would_refuse_is_on_no_ring() {
 fn a_report_is_read_before_it_is_believed() {
     let (mut ring, mut bar, mut memory) = ring();
     for cookie in 0..2 {
-        let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, cookie));
+        let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, cookie));
         assert_eq!(pushed, Ok(()));
         bar.transmit.fail(&memory, BULK);
     }
@@ -229,7 +261,7 @@ fn a_report_that_cannot_be_true_is_not_believed() {
     for (head, stopped, what, value) in cases {
         let (mut ring, mut bar, mut memory) = ring();
         for cookie in 0..3 {
-            let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, cookie));
+            let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, cookie));
             assert_eq!(pushed, Ok(()));
         }
         bar.transmit.step(&memory, BULK, Fate::Sent);
@@ -249,7 +281,7 @@ fn a_report_that_cannot_be_true_is_not_believed() {
         memory.write(report, &6u32.to_le_bytes());
         memory.write(report + 8, &0u32.to_le_bytes());
         assert_eq!(ring.poll(&memory), Err(error()));
-        let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, 3));
+        let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 3));
         assert_eq!(pushed, Err(error()));
         assert_eq!(ring.restart(&mut bar, &mut memory), Err(error()));
     }
@@ -259,7 +291,7 @@ fn a_report_that_cannot_be_true_is_not_believed() {
 fn a_head_that_goes_back_is_not_believed() {
     let (mut ring, mut bar, mut memory) = ring();
     for cookie in 0..3 {
-        let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, cookie));
+        let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, cookie));
         assert_eq!(pushed, Ok(()));
     }
     let report = ring.report();
@@ -271,9 +303,23 @@ fn a_head_that_goes_back_is_not_believed() {
 }
 
 #[test]
+fn a_head_beyond_what_was_announced_is_not_believed() {
+    let (mut ring, mut bar, mut memory) = ring();
+    let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 0));
+    assert_eq!(pushed, Ok(()));
+    assert_eq!(ring.stage(&mut memory, &frame(&HEADER, 1)), Ok(()));
+    let report = ring.report();
+    for (head, is_believed) in [(2u32, true), (4, false)] {
+        memory.write(report, &head.to_le_bytes());
+        assert_eq!(ring.poll(&memory).is_ok(), is_believed, "{head}");
+        assert_eq!(ring.poll(&memory).is_ok(), is_believed, "{head}");
+    }
+}
+
+#[test]
 fn a_status_that_does_not_exist_is_not_believed() {
     let (mut ring, mut bar, mut memory) = ring();
-    let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, 0));
+    let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 0));
     assert_eq!(pushed, Ok(()));
     bar.transmit.step(&memory, BULK, Fate::GivenUp(3));
     see_all(&memory);
@@ -293,7 +339,7 @@ fn a_stopped_ring_gives_frames_back_and_can_be_restarted() {
     for polled_first in [false, true] {
         let (mut ring, mut bar, mut memory) = ring();
         for cookie in 0..4 {
-            let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, cookie));
+            let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, cookie));
             assert_eq!(pushed, Ok(()));
         }
         let running = Err(DriverError::TransmitRunning { ring: BULK });
@@ -310,12 +356,12 @@ fn a_stopped_ring_gives_frames_back_and_can_be_restarted() {
         };
         if polled_first {
             poll(&mut ring, &memory);
-            let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, 4));
+            let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 4));
             assert_eq!(pushed, Err(DriverError::TransmitStopped { ring: BULK }));
         }
         assert_eq!(ring.restart(&mut bar, &mut memory), Ok(()));
         assert_eq!((bar.transmit.setups, bar.transmit.waiting(BULK)), (2, 0));
-        let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, 5));
+        let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, 5));
         assert_eq!(pushed, Ok(()));
         poll(&mut ring, &memory);
         let sent = bar.transmit.step(&memory, BULK, Fate::Sent);
@@ -339,7 +385,7 @@ fn a_stop_is_believed_with_its_head() {
     for seen in 0..12 {
         let (mut ring, mut bar, mut memory) = ring();
         for cookie in 0..2 {
-            let pushed = ring.push(&mut bar, &mut memory, &frame(&HEADER, cookie));
+            let pushed = push(&mut ring, &mut bar, &mut memory, &frame(&HEADER, cookie));
             assert_eq!(pushed, Ok(()));
         }
         bar.transmit.step(&memory, BULK, Fate::Sent);

@@ -1,0 +1,163 @@
+//! From an address to a queue pair, in both roles.
+//!
+//! ```text
+//!  client: connect --> Stream --> QueuePair, receives posted --> start --> Work
+//!             ^                                                    |
+//!             `---- on a new connection, in a lower revision <-----+ the peer has closed
+//!  server: accept --> Stream --> request --> QueuePair, receives posted --> accept --> Work
+//! ```
+
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::work::Work;
+use rnic_driver::verbs::endpoint::{
+    Endpoint, EndpointError, EndpointSettings, Listener, PairOptions, QueuePair,
+};
+use rnic_driver::verbs::{Context, MemoryRegion, ProtectionDomain, RegionOptions, Rights};
+use rnic_iwarp::startup;
+use rnic_output::stdout::complain;
+use rnic_tcp::TimeOut;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A device with one interface. Connections end before the endpoint, and that before the device.
+#[derive(Debug)]
+pub struct End {
+    /// Connects and listens.
+    pub endpoint: Endpoint,
+    /// Of all regions and queue pairs.
+    pub domain: ProtectionDomain,
+    /// The device.
+    pub context: Context,
+    patience: Duration,
+}
+
+/// What a connection is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// How it starts.
+    pub startup: startup::Settings,
+    /// How much it takes.
+    pub pair: PairOptions,
+    /// Receives that are posted before the peer may send, and their octets.
+    pub receives: (u32, usize),
+    /// What the peer's application is told with the Request or the Reply.
+    pub private_data: &'a [u8],
+}
+
+impl End {
+    /// Open the device and begin.
+    ///
+    /// # Errors
+    /// The device cannot be opened, or the interface cannot be so.
+    pub fn open(options: &Options) -> Result<Self, Failure> {
+        let context = Context::open(&options.device, Endpoint::device_config())?;
+        let mut settings = EndpointSettings::new(options.interface.settings());
+        let patience_us = options.patience().as_micros() as u64;
+        let time_outs = &mut settings.tcp.time_outs;
+        for which in [TimeOut::Syn, TimeOut::RetransmissionTime] {
+            time_outs
+                .set(which, patience_us)
+                .map_err(EndpointError::from)?;
+        }
+        Ok(Self {
+            endpoint: Endpoint::start(&context, &settings)?,
+            domain: context.protection_domain()?,
+            context,
+            patience: options.patience(),
+        })
+    }
+
+    /// A region of `octets` octets, zeroed, whose Tagged Offsets begin at 0.
+    ///
+    /// # Errors
+    /// The device has no room for it.
+    pub fn region(&self, octets: usize, rights: Rights) -> Result<MemoryRegion, Failure> {
+        let memory = self.context.allocate(octets)?;
+        let options = RegionOptions {
+            rights,
+            ..RegionOptions::default()
+        };
+        let region = self.domain.register(memory, &options);
+        Ok(region.map_err(|refused| refused.error)?)
+    }
+
+    /// Open a connection; returns the peer's Private Data, too. Whoever closes at the Request may
+    /// know a lower revision only, which takes a new connection.
+    ///
+    /// # Errors
+    /// The peer cannot be reached, or does not agree.
+    pub fn connect(
+        &self,
+        peer: SocketAddr,
+        wanted: &Wanted<'_>,
+    ) -> Result<(Work, Vec<u8>), Failure> {
+        let mut startup = wanted.startup;
+        loop {
+            let stream = self.endpoint.connect(peer)?;
+            let pair = stream.queue_pair(&self.domain, &startup, &wanted.pair)?;
+            self.post_receives(&pair, wanted)?;
+            match pair.start(wanted.private_data) {
+                Ok(answer) => return Ok((Work::new(pair, self.patience), answer)),
+                Err(EndpointError::StartupFailed {
+                    fallback: Some(lower),
+                    ..
+                }) => {
+                    let tried = startup.revision;
+                    complain(&format!(
+                        "{peer} has closed at a Request of revision {tried}; trying {lower}"
+                    ));
+                    startup = startup.in_revision(lower);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Accept the next connection. `judge` reads the client's Private Data and says what the
+    /// connection is to be, or why it is rejected. A client that fails before it is accepted is
+    /// said on standard error, and the next one is waited for.
+    ///
+    /// # Errors
+    /// The endpoint or the device, but no client.
+    pub fn accept<'a>(
+        &self,
+        listener: &Listener,
+        startup: &startup::Settings,
+        mut judge: impl FnMut(&[u8]) -> Result<Wanted<'a>, String>,
+    ) -> Result<Work, Failure> {
+        loop {
+            let stream = listener.accept(None)?;
+            let peer = stream.peer_addr();
+            let request = match stream.request(startup, b"") {
+                Ok(request) => request,
+                Err(error) => {
+                    complain(&format!("{error}; waiting for another client"));
+                    continue;
+                }
+            };
+            let wanted = match judge(request.private_data()) {
+                Ok(wanted) => wanted,
+                Err(reason) => {
+                    complain(&format!("{peer} is rejected: {reason}"));
+                    request.reject(reason.as_bytes())?.finish()?;
+                    continue;
+                }
+            };
+            let pair = request.queue_pair(&self.domain, &wanted.pair)?;
+            self.post_receives(&pair, &wanted)?;
+            match pair.accept(wanted.private_data) {
+                Ok(()) => return Ok(Work::new(pair, self.patience)),
+                Err(error) => complain(&format!("{error}; waiting for another client")),
+            }
+        }
+    }
+
+    fn post_receives(&self, pair: &QueuePair, wanted: &Wanted<'_>) -> Result<(), Failure> {
+        let (count, octets) = wanted.receives;
+        for id in 0..count {
+            pair.post_receive(id.into(), self.context.allocate(octets)?)?;
+        }
+        Ok(())
+    }
+}

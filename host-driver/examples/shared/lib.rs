@@ -1,0 +1,22 @@
+//! What the programs about connections share.
+//!
+//! ```text
+//!  command line --> Options --> End: device, endpoint, Protection Domain
+//!                                |-- connect, accept --> QueuePair --> Work: what has happened
+//!                                `-- region
+//! ```
+//!
+//! | file      | what                                                          |
+//! |-----------|---------------------------------------------------------------|
+//! | `options` | the command line: device, role, interface, MPA                |
+//! | `address` | addresses as people write them                                |
+//! | `end`     | from an address to a queue pair, in both roles                |
+//! | `work`    | completions and events of a queue pair, waited for together   |
+//! | `failure` | what went wrong, with what to do next; exit status            |
+#![deny(missing_docs)]
+
+pub mod address;
+pub mod failure;
+pub mod options;
+pub mod end;
+pub mod work;

@@ -1,0 +1,211 @@
+//! Completions and events of a queue pair, waited for together: an application that waits for a
+//! message wants to know that the peer has gone, too.
+
+use crate::failure::Failure;
+use rnic_driver::verbs::endpoint::{PairEvent, QueuePair, SendOperation, WorkCompletion, WorkKind};
+use rnic_iwarp::queue_pair::{Failure as PairFailure, Status};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// A queue pair and what has happened to it.
+#[derive(Debug)]
+pub struct Work {
+    pair: QueuePair,
+    patience: Duration,
+    /// Messages that nobody has asked for yet.
+    received: VecDeque<WorkCompletion>,
+    outstanding: usize,
+    /// The first request that did not succeed.
+    spoilt: Option<(WorkKind, Status)>,
+    is_peer_closed: bool,
+    is_closed: bool,
+}
+
+/// What happens to a queue pair that has not failed.
+#[derive(Debug)]
+pub enum Happened {
+    /// A message has arrived.
+    Received(WorkCompletion),
+    /// A Send, Write or Read has ended well.
+    Done(WorkCompletion),
+    /// The peer sends no more.
+    PeerClosed,
+}
+
+impl Work {
+    /// Of a queue pair that has been started or accepted.
+    pub fn new(pair: QueuePair, patience: Duration) -> Self {
+        Self {
+            pair,
+            patience,
+            received: VecDeque::new(),
+            outstanding: 0,
+            spoilt: None,
+            is_peer_closed: false,
+            is_closed: false,
+        }
+    }
+
+    /// The queue pair.
+    pub fn pair(&self) -> &QueuePair {
+        &self.pair
+    }
+
+    /// The peer.
+    pub fn peer(&self) -> SocketAddr {
+        self.pair.peer_addr()
+    }
+
+    /// The next message; `None`: the peer has sent its last one.
+    ///
+    /// # Errors
+    /// The connection has failed, or nothing came in time.
+    pub fn receive(&mut self) -> Result<Option<WorkCompletion>, Failure> {
+        loop {
+            if let Some(message) = self.received.pop_front() {
+                return Ok(Some(message));
+            }
+            if self.is_peer_closed {
+                return Ok(None);
+            }
+            self.file()?;
+        }
+    }
+
+    /// Post an operation; it leaves after those posted before it.
+    ///
+    /// # Errors
+    /// It cannot be posted.
+    pub fn post(&mut self, operation: &SendOperation<'_>) -> Result<(), Failure> {
+        self.pair.post_send(0, operation)?;
+        self.outstanding += 1;
+        Ok(())
+    }
+
+    /// Operations that are posted and have not ended.
+    pub fn outstanding(&self) -> usize {
+        self.outstanding
+    }
+
+    /// Wait until everything posted has ended: its memory may be used again.
+    ///
+    /// # Errors
+    /// The connection has failed, or something has not ended in time.
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        while self.outstanding > 0 {
+            self.file()?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self) -> Result<(), Failure> {
+        match self.next()? {
+            Happened::Received(message) => self.received.push_back(message),
+            Happened::Done(_) | Happened::PeerClosed => {}
+        }
+        Ok(())
+    }
+
+    /// What happens next, whatever it is.
+    ///
+    /// # Errors
+    /// The connection has failed, or nothing has happened in time.
+    pub fn next(&mut self) -> Result<Happened, Failure> {
+        let end = Instant::now() + self.patience;
+        loop {
+            if let Some(completion) = self.pair.poll_completion()? {
+                let (kind, status) = (completion.kind, completion.status);
+                match (kind, status) {
+                    (WorkKind::Receive, Status::Success) => {
+                        return Ok(Happened::Received(completion));
+                    }
+                    (_, Status::Success) => {
+                        self.outstanding -= 1;
+                        return Ok(Happened::Done(completion));
+                    }
+                    // Why is an event.
+                    _ => self.spoilt = self.spoilt.or(Some((kind, status))),
+                }
+                continue;
+            }
+            match self.pair.poll_event()? {
+                Some(PairEvent::Established) => {}
+                Some(PairEvent::HalfClosed) => {
+                    self.is_peer_closed = true;
+                    return Ok(Happened::PeerClosed);
+                }
+                Some(PairEvent::Failed(failure)) => return Err(self.failed(&failure)),
+                Some(PairEvent::Closed) => {
+                    self.is_closed = true;
+                    return Err(self.ended());
+                }
+                None => self.wait(end)?,
+            }
+        }
+    }
+
+    /// Wait until something has happened.
+    fn wait(&self, end: Instant) -> Result<(), Failure> {
+        let left = end.saturating_duration_since(Instant::now());
+        let timeout = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(
+            &mut [PollFd::new(&self.pair, PollFlags::IN)],
+            Some(&timeout),
+        ) {
+            Ok(0) => Err(Failure::Other(format!(
+                "{} has kept this end waiting for {} s; look at what it says, or give --timeout",
+                self.peer(),
+                self.patience.as_secs()
+            ))),
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(Failure::Other(format!(
+                "a wait for {}: {error}",
+                self.peer()
+            ))),
+        }
+    }
+
+    fn failed(&self, failure: &PairFailure) -> Failure {
+        let peer = self.peer();
+        match (failure, self.pair.end_reason()) {
+            // TCP knows by what.
+            (PairFailure::Lost, Ok(Some(reason))) => reason.into(),
+            (PairFailure::Terminated(why), _) => {
+                format!("{peer} has ended the connection with a Terminate: {why}").into()
+            }
+            _ => format!("the connection to {peer} has failed: {failure}").into(),
+        }
+    }
+
+    fn ended(&self) -> Failure {
+        let peer = self.peer();
+        match self.spoilt {
+            Some((kind, status)) => {
+                format!("the connection to {peer} has ended before a {kind:?} did: {status:?}")
+                    .into()
+            }
+            None => format!("the connection to {peer} has ended").into(),
+        }
+    }
+
+    /// End gracefully: what is posted is sent, then both ends close.
+    ///
+    /// # Errors
+    /// The connection has failed, or the peer has not closed in time.
+    pub fn close(mut self) -> Result<(), Failure> {
+        self.pair.disconnect()?;
+        loop {
+            match self.next() {
+                Ok(_) => {}
+                Err(_) if self.is_closed => return Ok(()),
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+}
