@@ -1,32 +1,30 @@
 //! What every handle of a connection is: its number at the endpoint, and how its user waits.
 
+use super::engine::Engine;
 use super::error::EndpointError;
 use super::live::{Live, Outcome};
 use super::notice::Notice;
-use super::shared::{DeviceEngine, Shared};
+use super::shared::Shared;
 use super::wire::Wire;
-use crate::bus::{FunctionBar, FunctionMemory};
-use rnic_tcp::{Lost, State, Statistics};
+use crate::device::access::{Bar, Dma};
+use rnic_tcp::{State, Statistics};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The device's part of a turn.
-pub(super) type DeviceWire<'a> = Wire<'a, FunctionBar, FunctionMemory>;
-
 /// A connection of an endpoint. When it is dropped, the connection ends.
 #[derive(Debug)]
-pub(super) struct Handle {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct Handle<B: Bar, D: Dma> {
+    pub(super) shared: Arc<Shared<B, D>>,
     pub(super) key: u64,
     pub(super) own: SocketAddr,
     pub(super) peer: SocketAddr,
     pub(super) notice: Arc<Notice>,
 }
 
-impl Handle {
+impl<B: Bar, D: Dma> Handle<B, D> {
     /// Enter a connection and take it.
-    pub(super) fn enter(shared: &Arc<Shared>, engine: &mut DeviceEngine, live: Live) -> Self {
+    pub(super) fn enter(shared: &Arc<Shared<B, D>>, engine: &mut Engine<B, D>, live: Live) -> Self {
         let (own, peer) = (live.ends.own, live.ends.peer);
         let notice = Arc::clone(&live.notice);
         Self {
@@ -49,7 +47,7 @@ impl Handle {
     /// Change the connection, and do at once what follows.
     pub(super) fn change<T>(
         &self,
-        change: impl FnOnce(&mut Live, &mut DeviceWire<'_>) -> Result<T, EndpointError>,
+        change: impl FnOnce(&mut Live, &mut Wire<'_, B, D>) -> Result<T, EndpointError>,
     ) -> Result<T, EndpointError> {
         self.shared.change(|engine, now| {
             let core = Arc::clone(&engine.core);
@@ -81,15 +79,35 @@ impl Handle {
 
     /// What a start-up has led to.
     pub(super) fn wait_for_outcome(&self) -> Result<Outcome, EndpointError> {
-        self.wait_for(None, |live| {
-            let outcome = live.inbox.outcome.take();
-            let has_ended = live.tcp.state() == State::Closed;
-            match outcome {
-                None if has_ended => Some(Err(live.why_ended())),
-                None => None,
-                Some(outcome) => Some(Ok(outcome)),
-            }
-        })?
+        self.wait_for(None, Live::take_outcome)?
+    }
+
+    /// What a start-up has led to, once it has.
+    pub(super) fn poll_outcome(&self) -> Result<Option<Outcome>, EndpointError> {
+        self.view(Live::take_outcome)?.transpose()
+    }
+
+    /// The error of an outcome that is none of those wanted.
+    pub(super) fn error_of(&self, outcome: Outcome) -> EndpointError {
+        let peer = self.peer;
+        let lost = self.view(|live| live.lost).unwrap_or_default();
+        match (outcome, lost) {
+            (Outcome::Refused(error), _) => error,
+            (Outcome::Failed { .. }, Some(lost)) => EndpointError::Lost { peer, lost },
+            (Outcome::Failed { error, fallback }, None) => EndpointError::StartupFailed {
+                peer,
+                error,
+                fallback,
+            },
+            (Outcome::Rejected(rejection), _) => EndpointError::Rejected {
+                peer,
+                reason: rejection.private_data,
+            },
+            (Outcome::Request(_) | Outcome::Agreed(_), _) => EndpointError::State {
+                peer,
+                state: "is in another state of MPA's start-up",
+            },
+        }
     }
 
     /// The connection at this moment.
@@ -99,6 +117,17 @@ impl Handle {
 }
 
 impl Live {
+    /// What a start-up has led to, or why it cannot any more.
+    fn take_outcome(&mut self) -> Option<Result<Outcome, EndpointError>> {
+        let outcome = self.inbox.outcome.take();
+        let has_ended = self.tcp.state() == State::Closed;
+        match outcome {
+            None if has_ended => Some(Err(self.why_ended())),
+            None => None,
+            Some(outcome) => Some(Ok(outcome)),
+        }
+    }
+
     /// Why nothing more will come of it.
     pub(super) fn why_ended(&self) -> EndpointError {
         let peer = self.ends.peer;
@@ -109,28 +138,7 @@ impl Live {
     }
 }
 
-/// The error of an outcome that is none of those wanted.
-pub(super) fn error_of(peer: SocketAddr, outcome: Outcome, lost: Option<Lost>) -> EndpointError {
-    match (outcome, lost) {
-        (Outcome::Refused(error), _) => error,
-        (Outcome::Failed { .. }, Some(lost)) => EndpointError::Lost { peer, lost },
-        (Outcome::Failed { error, fallback }, None) => EndpointError::StartupFailed {
-            peer,
-            error,
-            fallback,
-        },
-        (Outcome::Rejected(rejection), _) => EndpointError::Rejected {
-            peer,
-            reason: rejection.private_data,
-        },
-        (Outcome::Request(_) | Outcome::Agreed(_), _) => EndpointError::State {
-            peer,
-            state: "is in another state of MPA's start-up",
-        },
-    }
-}
-
-impl Drop for Handle {
+impl<B: Bar, D: Dma> Drop for Handle<B, D> {
     fn drop(&mut self) {
         // An endpoint that has ended has no connections.
         let _ = self.change(|live, _| {

@@ -6,6 +6,8 @@ use super::live::Live;
 use super::notice::Notice;
 use super::shared::Shared;
 use super::stream::Stream;
+use crate::bus::{FunctionBar, FunctionMemory};
+use crate::device::access::{Bar, Dma};
 use rnic_tcp::ListenerCounts;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,14 +17,14 @@ use std::time::{Duration, Instant};
 /// Connections to one of the interface's addresses and a port. Dropped, those that nobody has
 /// accepted are forgotten, and their segments are answered with an RST.
 #[derive(Debug)]
-pub struct Listener {
-    shared: Arc<Shared>,
+pub struct Listener<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
+    shared: Arc<Shared<B, D>>,
     own: SocketAddr,
     notice: Arc<Notice>,
 }
 
-impl Listener {
-    pub(super) fn new(shared: &Arc<Shared>, own: SocketAddr, notice: Arc<Notice>) -> Self {
+impl<B: Bar, D: Dma> Listener<B, D> {
+    pub(super) fn new(shared: &Arc<Shared<B, D>>, own: SocketAddr, notice: Arc<Notice>) -> Self {
         Self {
             shared: Arc::clone(shared),
             own,
@@ -52,7 +54,7 @@ impl Listener {
     ///
     /// # Errors
     /// [`EndpointError::TimedOut`], [`EndpointError::Ended`], [`EndpointError::System`].
-    pub fn accept(&self, timeout: Option<Duration>) -> Result<Stream, EndpointError> {
+    pub fn accept(&self, timeout: Option<Duration>) -> Result<Stream<B, D>, EndpointError> {
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             let seen = self.notice.count();
@@ -69,7 +71,7 @@ impl Listener {
     ///
     /// # Errors
     /// [`EndpointError::Ended`], [`EndpointError::System`].
-    pub fn poll(&self) -> Result<Option<Stream>, EndpointError> {
+    pub fn poll(&self) -> Result<Option<Stream<B, D>>, EndpointError> {
         let notice = Notice::new().map_err(|source| EndpointError::System {
             what: "a file for a connection",
             source,
@@ -88,7 +90,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl<B: Bar, D: Dma> Drop for Listener<B, D> {
     fn drop(&mut self) {
         self.shared.view(|engine| {
             engine
@@ -98,7 +100,7 @@ impl Drop for Listener {
     }
 }
 
-impl AsFd for Listener {
+impl<B: Bar, D: Dma> AsFd for Listener<B, D> {
     /// Readable after something has arrived: [`Listener::poll`] then.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.notice.as_fd()

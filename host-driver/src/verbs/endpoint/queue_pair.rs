@@ -1,19 +1,16 @@
 //! A queue pair: requests posted, each of which completes once.
 
 use super::error::EndpointError;
-use super::handle::{error_of, DeviceWire, Handle};
-use super::live::{Held, Outcome, PairEvent, Startup};
+use super::handle::Handle;
+use super::live::{Outcome, PairEvent, Startup};
 use super::pair::{Depths, Resources};
-use super::stream::Stream;
-use crate::device::access::DmaBuffer;
-use crate::device::error::DriverError;
-use crate::verbs::frames::Part;
+use super::work::{work, SendOperation, WorkCompletion, WorkKind};
+use crate::bus::{FunctionBar, FunctionMemory};
+use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::verbs::ledger::Object;
 use crate::verbs::memory::Memory;
-use crate::verbs::region::MemoryRegion;
 use crate::verbs::ProtectionDomain;
-use rnic_iwarp::framer::{Piece, Pieces};
-use rnic_iwarp::queue_pair::{Kind, Limits, Operation, PostError, Status, WorkRequest};
+use rnic_iwarp::queue_pair::{Kind, Limits, PostError};
 use rnic_iwarp::startup::{self, Initiator};
 use rnic_tcp::{State, Statistics};
 use rnic_wire::ddp::rdmap::{Opcode, QN_SEND};
@@ -44,103 +41,21 @@ impl Default for PairOptions {
     }
 }
 
-/// An operation of the peer's memory or into its receives.
-#[derive(Clone, Copy, Debug)]
-pub enum SendOperation<'a> {
-    /// A message for the peer's next receive.
-    Send {
-        /// Its octets, of at most four parts.
-        payload: &'a [Part<'a>],
-        /// It raises an event at the peer.
-        solicited: bool,
-        /// An STag of the peer's that it invalidates.
-        invalidate_stag: Option<u32>,
-    },
-    /// Octets into the peer's region.
-    Write {
-        /// Its octets, of at most four parts.
-        payload: &'a [Part<'a>],
-        /// The peer's STag.
-        stag: u32,
-        /// Tagged Offset of the first octet.
-        to: u64,
-    },
-    /// Octets of the peer's region into one of this end.
-    Read {
-        /// Where they go: a region with [`Rights::READ_SINK`](super::super::Rights::READ_SINK).
-        sink: &'a MemoryRegion,
-        /// Tagged Offset of the first octet there.
-        sink_to: u64,
-        /// The peer's STag.
-        source_stag: u32,
-        /// Tagged Offset of the first octet.
-        source_to: u64,
-        /// How many.
-        octets: u32,
-    },
-}
-
-/// What a request was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WorkKind {
-    /// A Send.
-    Send,
-    /// An RDMA Write.
-    Write,
-    /// An RDMA Read.
-    Read,
-    /// A receive.
-    Receive,
-}
-
-/// The end of a request.
-#[derive(Debug)]
-pub struct WorkCompletion {
-    /// As posted.
-    pub id: u64,
-    /// What it was.
-    pub kind: WorkKind,
-    /// How it ended.
-    pub status: Status,
-    /// Octets of a message that was received.
-    pub octets: usize,
-    /// STag of this end that the message has invalidated.
-    pub invalidated_stag: Option<u32>,
-    /// The message was sent with a solicited event.
-    pub solicited: bool,
-    /// What was posted for a message that was received. Memory of a receive that was flushed is
-    /// freed when the device has given it back.
-    pub memory: Option<Memory>,
-}
-
-impl WorkCompletion {
-    /// The octets of a message that was received, copied.
-    pub fn message(&self) -> Vec<u8> {
-        let memory = self.memory.as_ref();
-        memory.map_or(Vec::new(), |memory| {
-            let mut octets = vec![0; self.octets.min(memory.octets())];
-            let read = memory.read(0, &mut octets);
-            read.expect("these octets are in the memory");
-            octets
-        })
-    }
-}
-
 /// A queue pair of a connection. Until it is started it takes receives alone. Dropped, the
 /// connection is reset; what was posted is given back when the device has no access any more.
 ///
 /// Octets of Sends and Writes are to be left as they are until they complete, which is when the peer
 /// has acknowledged them: they may be sent again.
 #[derive(Debug)]
-pub struct QueuePair {
-    handle: Handle,
+pub struct QueuePair<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
+    pub(super) handle: Handle<B, D>,
     startup: startup::Settings,
 }
 
-impl QueuePair {
+impl<B: Bar, D: Dma> QueuePair<B, D> {
     pub(super) fn reserve(
-        handle: Handle,
-        domain: &ProtectionDomain,
+        handle: Handle<B, D>,
+        domain: &ProtectionDomain<B, D>,
         startup: &startup::Settings,
         options: &PairOptions,
     ) -> Result<Self, EndpointError> {
@@ -194,6 +109,15 @@ impl QueuePair {
     /// ends: [`EndpointError::StartupFailed`], [`EndpointError::Lost`], [`EndpointError::Switch`],
     /// [`EndpointError::Startup`], [`EndpointError::Device`], [`EndpointError::Ended`].
     pub fn start(&self, private_data: &[u8]) -> Result<Vec<u8>, EndpointError> {
+        self.begin(private_data)?;
+        self.agreed(self.handle.wait_for_outcome()?)
+    }
+
+    /// Send the Request, and do not wait for the Reply: [`QueuePair::poll_started`].
+    ///
+    /// # Errors
+    /// [`EndpointError::State`], [`EndpointError::Startup`], [`EndpointError::Ended`].
+    pub fn begin(&self, private_data: &[u8]) -> Result<(), EndpointError> {
         let peer = self.handle.peer;
         self.handle.change(|live, wire| {
             if live.startup.is_some() || live.pair.is_some() {
@@ -204,13 +128,24 @@ impl QueuePair {
             live.startup = Some(Startup::Initiator(machine));
             live.tcp.begin_startup(wire.now);
             Ok(())
-        })?;
-        match self.handle.wait_for_outcome()? {
+        })
+    }
+
+    /// The peer's Private Data, once its Reply has come.
+    ///
+    /// # Errors
+    /// As [`QueuePair::start`].
+    pub fn poll_started(&self) -> Result<Option<Vec<u8>>, EndpointError> {
+        match self.handle.poll_outcome()? {
+            Some(outcome) => self.agreed(outcome).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn agreed(&self, outcome: Outcome) -> Result<Vec<u8>, EndpointError> {
+        match outcome {
             Outcome::Agreed(private_data) => Ok(private_data),
-            other => {
-                let lost = self.handle.view(|live| live.lost)?;
-                Err(error_of(peer, other, lost))
-            }
+            other => Err(self.handle.error_of(other)),
         }
     }
 
@@ -225,34 +160,12 @@ impl QueuePair {
             .change(|live, wire| live.accept(private_data, wire))
     }
 
-    /// The stream that is left after a rejection (START-011), or before MPA has begun.
-    ///
-    /// # Errors
-    /// [`EndpointError::State`]: MPA has begun. [`EndpointError::Ended`].
-    pub fn into_stream(self) -> Result<Stream, EndpointError> {
-        let handle = self.handle;
-        handle.shared.change(|engine, now| {
-            let peer = handle.peer;
-            let live = engine.lives.get_mut(&handle.key);
-            let live = live.ok_or(EndpointError::Ended)?;
-            if live.startup.is_some() || live.pair.is_some() {
-                let state = "has begun MPA";
-                return Err(EndpointError::State { peer, state });
-            }
-            live.early_receives.clear();
-            let core = Arc::clone(&engine.core);
-            engine.release(handle.key, &mut core.lock(), now);
-            Ok(())
-        })?;
-        Ok(Stream { handle })
-    }
-
     /// Post memory for the peer's next Send.
     ///
     /// # Errors
     /// [`EndpointError::Post`], [`EndpointError::Device`], [`EndpointError::Ended`]. The memory is
     /// freed.
-    pub fn post_receive(&self, id: u64, memory: Memory) -> Result<(), EndpointError> {
+    pub fn post_receive(&self, id: u64, memory: Memory<B, D>) -> Result<(), EndpointError> {
         memory.expect_receivable(&self.handle.shared.core)?;
         let peer = self.handle.peer;
         let mut memory = Some(memory);
@@ -293,14 +206,19 @@ impl QueuePair {
     /// # Errors
     /// [`EndpointError::Post`], [`EndpointError::State`] before it is started,
     /// [`EndpointError::Device`], [`EndpointError::Ended`].
-    pub fn post_send(&self, id: u64, operation: &SendOperation<'_>) -> Result<(), EndpointError> {
+    pub fn post_send(
+        &self,
+        id: u64,
+        operation: &SendOperation<'_, B, D>,
+    ) -> Result<(), EndpointError> {
         let peer = self.handle.peer;
         self.handle.change(|live, wire| {
             let Some(pair) = &mut live.pair else {
                 let state = "has not been started";
                 return Err(EndpointError::State { peer, state });
             };
-            let (work, held) = work(id, operation, &self.handle, wire)?;
+            let core = &self.handle.shared.core;
+            let (work, held) = work(id, operation, core, peer, wire)?;
             let posted = pair.machine.post_send(work);
             posted.map_err(|error| EndpointError::Post { peer, error })?;
             for &memory in &held.memory {
@@ -318,7 +236,7 @@ impl QueuePair {
     ///
     /// # Errors
     /// [`EndpointError::Ended`].
-    pub fn poll_completion(&self) -> Result<Option<WorkCompletion>, EndpointError> {
+    pub fn poll_completion(&self) -> Result<Option<WorkCompletion<B, D>>, EndpointError> {
         let polled = self.handle.view(|live| {
             let polled = live.inbox.completions.pop_front();
             if polled.is_none() && live.inbox.events.is_empty() {
@@ -363,7 +281,7 @@ impl QueuePair {
     pub fn wait_completion(
         &self,
         timeout: Option<Duration>,
-    ) -> Result<WorkCompletion, EndpointError> {
+    ) -> Result<WorkCompletion<B, D>, EndpointError> {
         self.wait(timeout, Self::poll_completion)
     }
 
@@ -455,77 +373,7 @@ impl QueuePair {
     }
 }
 
-/// An operation for the machine, and what it needs until it completes.
-fn work(
-    id: u64,
-    operation: &SendOperation<'_>,
-    handle: &Handle,
-    wire: &DeviceWire<'_>,
-) -> Result<(WorkRequest, Held), EndpointError> {
-    let mut held = Held::default();
-    let (operation, payload) = match *operation {
-        SendOperation::Send {
-            payload,
-            solicited,
-            invalidate_stag,
-        } => (
-            Operation::Send {
-                solicited,
-                invalidate_stag,
-            },
-            payload,
-        ),
-        SendOperation::Write { payload, stag, to } => (Operation::Write { stag, to }, payload),
-        SendOperation::Read {
-            sink,
-            sink_to,
-            source_stag,
-            source_to,
-            octets,
-        } => {
-            if !Arc::ptr_eq(sink.core(), &handle.shared.core) {
-                return Err(DriverError::OtherContext { what: "region" }.into());
-            }
-            held.region = Some(sink.id());
-            let sink_stag = match octets {
-                0 => 0,
-                _ => wire.ledger.regions[&sink.id()].config.stag,
-            };
-            let read = Operation::Read {
-                sink_stag,
-                sink_to,
-                source_stag,
-                source_to,
-                octets,
-            };
-            (read, &[][..])
-        }
-    };
-    let mut pieces = Vec::new();
-    for part in payload {
-        let place = part.of(&handle.shared.core);
-        let (memory, buffer) = place.ok_or(DriverError::OtherContext { what: "memory" })?;
-        held.memory.push(memory);
-        pieces.push(Piece {
-            region: memory as u32,
-            offset: buffer.address,
-            octets: buffer.octets as u32,
-        });
-    }
-    let peer = handle.peer;
-    let payload = Pieces::new(&pieces).map_err(|_| EndpointError::State {
-        peer,
-        state: "takes payload of at most four parts",
-    })?;
-    let work = WorkRequest {
-        id,
-        operation,
-        payload,
-    };
-    Ok((work, held))
-}
-
-impl AsFd for QueuePair {
+impl<B: Bar, D: Dma> AsFd for QueuePair<B, D> {
     /// Readable from a completion or an event on until both were polled to the end.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.notice.as_fd()

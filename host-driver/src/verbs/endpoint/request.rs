@@ -2,26 +2,34 @@
 
 use super::error::EndpointError;
 use super::handle::Handle;
-use super::queue_pair::{PairOptions, QueuePair};
-use super::stream::Stream;
-use crate::verbs::ProtectionDomain;
+use super::live::Outcome;
+use crate::bus::{FunctionBar, FunctionMemory};
+use crate::device::access::{Bar, Dma};
 use rnic_iwarp::startup::{self, Request};
 use std::net::SocketAddr;
 
 /// A peer's Request: accept it with a queue pair, or reject it. Dropped, the connection is reset.
 #[derive(Debug)]
-pub struct ConnectionRequest {
-    handle: Handle,
+pub struct ConnectionRequest<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
+    pub(super) handle: Handle<B, D>,
     request: Request,
-    startup: startup::Settings,
+    pub(super) startup: startup::Settings,
 }
 
-impl ConnectionRequest {
-    pub(super) fn new(handle: Handle, request: Request, startup: startup::Settings) -> Self {
-        Self {
-            handle,
-            request,
-            startup,
+impl<B: Bar, D: Dma> ConnectionRequest<B, D> {
+    /// What the outcome of a responder's start-up is for its user.
+    pub(super) fn of(
+        handle: Handle<B, D>,
+        outcome: Outcome,
+        startup: &startup::Settings,
+    ) -> Result<Self, EndpointError> {
+        match outcome {
+            Outcome::Request(request) => Ok(Self {
+                handle,
+                request,
+                startup: *startup,
+            }),
+            other => Err(handle.error_of(other)),
         }
     }
 
@@ -38,28 +46,5 @@ impl ConnectionRequest {
     /// The peer's Private Data.
     pub fn private_data(&self) -> &[u8] {
         &self.request.private_data
-    }
-
-    /// A queue pair that takes receives, and with [`QueuePair::accept`] the Request.
-    ///
-    /// # Errors
-    /// The device has no room for it ([`EndpointError::Device`]); the connection has ended.
-    pub fn queue_pair(
-        self,
-        domain: &ProtectionDomain,
-        options: &PairOptions,
-    ) -> Result<QueuePair, EndpointError> {
-        QueuePair::reserve(self.handle, domain, &self.startup, options)
-    }
-
-    /// Reject it, with Private Data that says why: the connection is a stream again (START-008).
-    ///
-    /// # Errors
-    /// [`EndpointError::Answer`]: the Private Data is too long. [`EndpointError::Ended`].
-    pub fn reject(self, private_data: &[u8]) -> Result<Stream, EndpointError> {
-        self.handle.change(|live, _| live.reject(private_data))?;
-        Ok(Stream {
-            handle: self.handle,
-        })
     }
 }

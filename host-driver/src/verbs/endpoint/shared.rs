@@ -9,7 +9,8 @@
 use super::engine::Engine;
 use super::error::EndpointError;
 use super::notice::Notice;
-use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
+use crate::bus::PciFunction;
+use crate::device::access::{Bar, Dma};
 use crate::verbs::ledger::Core;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::os::fd::AsFd;
@@ -17,14 +18,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The engine of a device that this process owns.
-pub(super) type DeviceEngine = Engine<FunctionBar, FunctionMemory>;
-
 /// An endpoint, as its handles and its thread have it.
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) core: Arc<Core<FunctionBar, FunctionMemory>>,
-    engine: Mutex<DeviceEngine>,
+pub(super) struct Shared<B: Bar, D: Dma> {
+    pub(super) core: Arc<Core<B, D>>,
+    engine: Mutex<Engine<B, D>>,
     begun: Instant,
     /// Wakes the thread.
     wake: Notice,
@@ -33,12 +31,8 @@ pub(super) struct Shared {
     is_ending: AtomicBool,
 }
 
-impl Shared {
-    pub(super) fn new(
-        core: Arc<Core<FunctionBar, FunctionMemory>>,
-        engine: DeviceEngine,
-        wake: Notice,
-    ) -> Self {
+impl<B: Bar, D: Dma> Shared<B, D> {
+    pub(super) fn new(core: Arc<Core<B, D>>, engine: Engine<B, D>, wake: Notice) -> Self {
         Self {
             core,
             engine: Mutex::new(engine),
@@ -54,12 +48,12 @@ impl Shared {
         self.begun.elapsed().as_micros() as u64
     }
 
-    fn lock(&self) -> MutexGuard<'_, DeviceEngine> {
+    fn lock(&self) -> MutexGuard<'_, Engine<B, D>> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Look at the engine.
-    pub(super) fn view<T>(&self, look: impl FnOnce(&mut DeviceEngine) -> T) -> T {
+    pub(super) fn view<T>(&self, look: impl FnOnce(&mut Engine<B, D>) -> T) -> T {
         look(&mut self.lock())
     }
 
@@ -69,7 +63,7 @@ impl Shared {
     /// [`EndpointError::Ended`], and what `change` returns.
     pub(super) fn change<T>(
         &self,
-        change: impl FnOnce(&mut DeviceEngine, u64) -> Result<T, EndpointError>,
+        change: impl FnOnce(&mut Engine<B, D>, u64) -> Result<T, EndpointError>,
     ) -> Result<T, EndpointError> {
         let mut engine = self.lock();
         if engine.has_ended {
@@ -118,12 +112,16 @@ impl Shared {
             let _ = poll(&mut fds, left.as_ref());
             self.planned.store(0, Ordering::Release);
         }
-        let mut engine = self.lock();
-        engine.end(self.now());
+        self.end_now();
+    }
+
+    /// End everything, on this thread.
+    pub(super) fn end_now(&self) {
+        self.lock().end(self.now());
     }
 }
 
-impl AsFd for Shared {
+impl<B: Bar, D: Dma> AsFd for Shared<B, D> {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.wake.as_fd()
     }

@@ -1,12 +1,10 @@
 //! A connection before MPA: octets both ways.
 
 use super::error::EndpointError;
-use super::handle::{error_of, Handle};
-use super::live::{Outcome, Startup};
-use super::queue_pair::{PairOptions, QueuePair};
-use super::request::ConnectionRequest;
-use crate::verbs::ProtectionDomain;
-use rnic_iwarp::startup::{self, Responder};
+use super::handle::Handle;
+use crate::bus::{FunctionBar, FunctionMemory};
+use crate::device::access::{Bar, Dma};
+use rnic_iwarp::startup;
 use rnic_tcp::{State, Statistics};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,11 +13,11 @@ use std::time::{Duration, Instant};
 /// A TCP connection that the application reads and writes itself, until it begins MPA on it from
 /// either end (RFC 5044 section 7.1).
 #[derive(Debug)]
-pub struct Stream {
-    pub(super) handle: Handle,
+pub struct Stream<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
+    pub(super) handle: Handle<B, D>,
 }
 
-impl Stream {
+impl<B: Bar, D: Dma> Stream<B, D> {
     /// This end's address.
     pub fn local_addr(&self) -> SocketAddr {
         self.handle.own
@@ -36,6 +34,17 @@ impl Stream {
     /// [`EndpointError::Ended`].
     pub fn statistics(&self) -> Result<Statistics, EndpointError> {
         self.handle.statistics()
+    }
+
+    /// Whether the handshake is over.
+    ///
+    /// # Errors
+    /// [`EndpointError::Lost`], [`EndpointError::Ended`].
+    pub fn is_connected(&self) -> Result<bool, EndpointError> {
+        self.handle.view(|live| match live.tcp.state() {
+            State::Closed => Err(live.why_ended()),
+            _ => Ok(live.is_connected),
+        })?
     }
 
     /// Wait until the handshake is over.
@@ -108,50 +117,23 @@ impl Stream {
             Ok(())
         })
     }
+}
 
-    /// Begin MPA as its initiator, whichever end opened TCP: a queue pair that takes receives and
-    /// is started with [`QueuePair::start`].
-    ///
-    /// # Errors
-    /// The device has no room for it ([`EndpointError::Device`]); the stream has ended.
-    pub fn queue_pair(
-        self,
-        domain: &ProtectionDomain,
-        startup: &startup::Settings,
-        options: &PairOptions,
-    ) -> Result<QueuePair, EndpointError> {
-        QueuePair::reserve(self.handle, domain, startup, options)
-    }
+/// A stream whose peer is to send a Request. Dropped, the connection is reset.
+#[derive(Debug)]
+pub struct ExpectedRequest<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
+    pub(super) handle: Handle<B, D>,
+    pub(super) settings: startup::Settings,
+}
 
-    /// Begin MPA as its responder: wait for the peer's Request. `last` is what the application has
-    /// to say before; nothing of it can be sent afterwards.
-    ///
-    /// # Errors
-    /// [`EndpointError::StartupFailed`], [`EndpointError::Lost`], [`EndpointError::Startup`],
-    /// [`EndpointError::Ended`].
-    pub fn request(
-        self,
-        startup: &startup::Settings,
-        last: &[u8],
-    ) -> Result<ConnectionRequest, EndpointError> {
-        self.write_all(last)?;
-        let settings = *startup;
-        self.handle.change(|live, wire| {
-            live.startup = Some(Startup::Responder(Responder::new(settings, wire.now)?));
-            live.tcp.begin_startup(wire.now);
-            Ok(())
-        })?;
-        match self.handle.wait_for_outcome()? {
-            Outcome::Request(request) => Ok(ConnectionRequest::new(self.handle, request, settings)),
-            other => {
-                let lost = self.handle.view(|live| live.lost)?;
-                Err(error_of(self.handle.peer, other, lost))
-            }
-        }
+impl<B: Bar, D: Dma> AsFd for ExpectedRequest<B, D> {
+    /// Readable after something has happened.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.notice.as_fd()
     }
 }
 
-impl AsFd for Stream {
+impl<B: Bar, D: Dma> AsFd for Stream<B, D> {
     /// Readable after something has happened: octets, room, an end.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.notice.as_fd()

@@ -1,0 +1,313 @@
+//! An endpoint, and who runs it: a thread of its own, or the application's loop.
+
+use super::engine::{initial_sequence, random, Engine, Listening};
+use super::error::EndpointError;
+use super::handle::Handle;
+use super::listener::Listener;
+use super::live::Live;
+use super::notice::Notice;
+use super::settings::EndpointSettings;
+use super::shared::Shared;
+use super::stream::Stream;
+use super::wire::EndpointCounts;
+use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
+use crate::device::access::{Bar, Dma};
+use crate::device::config::Config;
+use crate::device::error::DriverError;
+use crate::device::interrupts::InterruptSource;
+use crate::stack::{Ends, Interface, InterfaceCounts};
+use crate::verbs::completion_queue::CompletionQueue;
+use crate::verbs::context::Context;
+use crate::verbs::ledger::Object;
+use rnic_tcp::{Connection, ListenerSettings};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Ports of connections that this host opens (RFC 6335 section 6).
+const EPHEMERAL_FIRST: u16 = 49_152;
+/// Ports that are tried.
+const EPHEMERAL: u16 = u16::MAX - EPHEMERAL_FIRST;
+/// Entries of the completion queue of all connections: whatever they can cause fits.
+const COMPLETION_ENTRIES_LOG2: u32 = 12;
+
+/// Connections over a device. While there is one, the frames of the host path, the events and the
+/// results of transmission are its own: the context's calls for these find nothing.
+///
+/// Dropped, its connections are reset; a reset that the network loses is not sent again.
+#[derive(Debug)]
+pub struct Endpoint<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
+    shared: Arc<Shared<B, D>>,
+    context: Context<B, D>,
+    queue: CompletionQueue<B, D>,
+    thread: Option<JoinHandle<()>>,
+    /// That everything it polls raises.
+    vector: Option<u8>,
+    id: u64,
+}
+
+impl Endpoint {
+    /// A device for connections: both transmit rings, and events without a delay, which would
+    /// belong to the device's cycles and not to the peers' clocks where it is simulated.
+    pub fn device_config() -> Config {
+        Config {
+            control_units_log2: 10,
+            bulk_units_log2: 12,
+            host_slots_log2: 10,
+            event_delay_log2: 0,
+            ..Config::default()
+        }
+    }
+
+    /// Begin, on a thread of its own.
+    ///
+    /// # Errors
+    /// [`EndpointError::Interface`], [`EndpointError::Tcp`], [`EndpointError::System`];
+    /// [`EndpointError::Device`]: the context has an endpoint, no transmit ring
+    /// ([`Endpoint::device_config`] has both), or no vector or queue is left.
+    pub fn start(context: &Context, settings: &EndpointSettings) -> Result<Self, EndpointError> {
+        let mut endpoint = Self::without_thread(context, settings)?;
+        let function = endpoint.take_vector()?;
+        let shared = Arc::clone(&endpoint.shared);
+        let vector = endpoint.vector.unwrap_or_default();
+        let run = move || shared.run(&function, vector);
+        let thread = thread::Builder::new().name("rnic endpoint".to_owned());
+        let spawned = thread.spawn(run).map_err(|source| EndpointError::System {
+            what: "a thread",
+            source,
+        });
+        endpoint.thread = Some(spawned?);
+        Ok(endpoint)
+    }
+
+    /// Have everything that it polls raise a vector that is free.
+    fn take_vector(&mut self) -> Result<PciFunction, DriverError> {
+        let mut ledger = self.context.core().lock();
+        let function = ledger.view().function().clone();
+        let vectors = function.vectors();
+        let mut free = (0..vectors as u8).filter(|vector| !ledger.vectors.contains(vector));
+        let vector = free.next().ok_or(DriverError::Exhausted {
+            what: "interrupt vector",
+            limit: vectors,
+        })?;
+        ledger.vectors.insert(vector);
+        drop(ledger);
+        // What fails from here on is undone when `self` is dropped.
+        self.vector = Some(vector);
+        self.route(Some(vector))?;
+        Ok(function)
+    }
+}
+
+impl<B: Bar, D: Dma> Endpoint<B, D> {
+    /// An endpoint that the application runs: with [`Endpoint::poll`], at the latest at
+    /// [`Endpoint::deadline`], and after each interrupt of the device. Nobody else does, so a call
+    /// that waits is one for another thread.
+    ///
+    /// # Errors
+    /// As [`Endpoint::start`].
+    pub fn without_thread(
+        context: &Context<B, D>,
+        settings: &EndpointSettings,
+    ) -> Result<Self, EndpointError> {
+        settings.tcp.check()?;
+        let interface = Interface::new(settings.interface.clone())?;
+        let wake = Notice::new().map_err(|source| EndpointError::System {
+            what: "a file",
+            source,
+        })?;
+        let queue = context.completion_queue(COMPLETION_ENTRIES_LOG2)?;
+        let core = context.core();
+        let id = claim(context)?;
+        let engine = Engine::new(Arc::clone(core), interface, queue.number(), settings.tcp);
+        Ok(Self {
+            shared: Arc::new(Shared::new(Arc::clone(core), engine, wake)),
+            context: context.clone(),
+            queue,
+            thread: None,
+            vector: None,
+            id,
+        })
+    }
+
+    /// Do everything that can be done now.
+    ///
+    /// # Errors
+    /// [`EndpointError::Ended`].
+    pub fn poll(&self) -> Result<(), EndpointError> {
+        self.shared.change(|_, _| Ok(()))
+    }
+
+    /// The time after which [`Endpoint::poll`] has something to do, if nothing arrives.
+    pub fn deadline(&self) -> Option<Duration> {
+        let now = self.shared.now();
+        let at = self.shared.view(|engine| engine.deadline(now));
+        at.map(|at| Duration::from_micros(at.saturating_sub(now)))
+    }
+
+    /// Have everything that an endpoint polls raise `vector`, or nothing.
+    fn route(&self, vector: Option<u8>) -> Result<(), DriverError> {
+        let mut ledger = self.context.core().lock();
+        let sources = [
+            InterruptSource::HostFrame,
+            InterruptSource::Event,
+            InterruptSource::Completion(self.queue.number()),
+        ];
+        sources
+            .into_iter()
+            .try_for_each(|source| ledger.device().route_interrupt(source, vector))
+    }
+
+    /// Open a connection to `peer`, and wait until it is there.
+    ///
+    /// # Errors
+    /// [`EndpointError::Lost`] if the peer refuses it or does not answer in time
+    /// ([`rnic_tcp::TimeOut::Syn`]); those of [`Endpoint::open`].
+    pub fn connect(&self, peer: SocketAddr) -> Result<Stream<B, D>, EndpointError> {
+        self.connect_with(peer, |_| {})
+    }
+
+    /// As [`Endpoint::connect`], with TCP set as `set` has it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn connect_with(
+        &self,
+        peer: SocketAddr,
+        set: impl FnOnce(&mut rnic_tcp::Settings),
+    ) -> Result<Stream<B, D>, EndpointError> {
+        let stream = self.open(peer, set)?;
+        stream.wait_connected()?;
+        Ok(stream)
+    }
+
+    /// Begin to open a connection to `peer`, with TCP set as `set` has it; [`Stream::is_connected`]
+    /// says when it is there.
+    ///
+    /// # Errors
+    /// [`EndpointError::Tcp`], [`EndpointError::NoAddress`], [`EndpointError::NoPort`],
+    /// [`EndpointError::Unroutable`], [`EndpointError::System`], [`EndpointError::Ended`].
+    pub fn open(
+        &self,
+        peer: SocketAddr,
+        set: impl FnOnce(&mut rnic_tcp::Settings),
+    ) -> Result<Stream<B, D>, EndpointError> {
+        let notice = Notice::new().map_err(|source| EndpointError::System {
+            what: "a file for a connection",
+            source,
+        })?;
+        let handle = self.shared.change(|engine, now| {
+            let own = engine.interface.settings().source_for(peer.ip());
+            let own = own.ok_or(EndpointError::NoAddress(peer.ip()))?;
+            // It asks for the next hop, if that is not known.
+            engine.interface.header(peer.ip(), now)?;
+            let offset = random() as u16;
+            let ports = (0..EPHEMERAL)
+                .map(|tried| EPHEMERAL_FIRST + offset.wrapping_add(tried) % EPHEMERAL);
+            let mut ends = ports.map(|port| Ends {
+                own: (own, port).into(),
+                peer,
+            });
+            let free = ends.find(|ends| !engine.by_ends.contains_key(ends));
+            let ends = free.ok_or(EndpointError::NoPort(peer))?;
+            let mut settings = engine.tcp;
+            set(&mut settings);
+            let tcp = Connection::connect(settings, initial_sequence(), now)?;
+            let live = Live::new(ends, tcp, Arc::new(notice));
+            Ok(Handle::enter(&self.shared, engine, live))
+        })?;
+        Ok(Stream { handle })
+    }
+
+    /// Listen on one of the interface's addresses.
+    ///
+    /// # Errors
+    /// [`EndpointError::NotOwn`], [`EndpointError::Listening`], [`EndpointError::Tcp`],
+    /// [`EndpointError::System`], [`EndpointError::Ended`].
+    pub fn listen(&self, own: SocketAddr) -> Result<Listener<B, D>, EndpointError> {
+        self.listen_with(own, ListenerSettings::default())
+    }
+
+    /// As [`Endpoint::listen`], with limits of its own; TCP is that of the endpoint.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn listen_with(
+        &self,
+        own: SocketAddr,
+        settings: ListenerSettings,
+    ) -> Result<Listener<B, D>, EndpointError> {
+        let notice = Notice::new().map_err(|source| EndpointError::System {
+            what: "a file for a listener",
+            source,
+        })?;
+        let notice = Arc::new(notice);
+        self.shared.change(|engine, _| {
+            if !engine.interface.settings().is_own(own.ip()) {
+                return Err(EndpointError::NotOwn(own.ip()));
+            }
+            let mut listeners = engine.listeners.iter();
+            if listeners.any(|listening| listening.own == own) {
+                return Err(EndpointError::Listening(own));
+            }
+            let settings = ListenerSettings {
+                connection: engine.tcp,
+                ..settings
+            };
+            engine.listeners.push(Listening {
+                own,
+                tcp: rnic_tcp::Listener::new(settings)?,
+                notice: Arc::clone(&notice),
+            });
+            Ok(())
+        })?;
+        Ok(Listener::new(&self.shared, own, notice))
+    }
+
+    /// What the endpoint has done.
+    pub fn counts(&self) -> EndpointCounts {
+        self.shared.view(|engine| engine.counts)
+    }
+
+    /// What has become of frames of the host path.
+    pub fn interface_counts(&self) -> InterfaceCounts {
+        self.shared.view(|engine| engine.interface.counts())
+    }
+
+    /// Connections that it has, those in TIME-WAIT included.
+    pub fn connections(&self) -> usize {
+        self.shared.view(|engine| engine.lives.len())
+    }
+}
+
+/// The only endpoint of a context.
+fn claim<B: Bar, D: Dma>(context: &Context<B, D>) -> Result<u64, DriverError> {
+    let mut ledger = context.core().lock();
+    let is_endpoint = |object: &Object| matches!(object, Object::Endpoint);
+    if ledger.handles.values().any(is_endpoint) {
+        return Err(DriverError::InUse {
+            what: "the device's host path".to_owned(),
+            by: Object::Endpoint.to_string(),
+        });
+    }
+    Ok(ledger.add_handle(Object::Endpoint))
+}
+
+impl<B: Bar, D: Dma> Drop for Endpoint<B, D> {
+    fn drop(&mut self) {
+        self.shared.end();
+        match self.thread.take() {
+            // A thread that has panicked has said so.
+            Some(thread) => drop(thread.join()),
+            None => self.shared.end_now(),
+        }
+        // A device that is gone raises nothing.
+        let _ = self.route(None);
+        let mut ledger = self.context.core().lock();
+        ledger.handles.remove(&self.id);
+        if let Some(vector) = self.vector {
+            ledger.vectors.remove(&vector);
+        }
+    }
+}
