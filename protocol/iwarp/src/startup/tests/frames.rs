@@ -67,6 +67,25 @@ fn private_data_ends_where_the_frame_says() {
     }
 }
 
+/// START-003, START-034, START-041, START-042: at each octet of a frame an end wants those that are
+/// missing of its header, and then of its Private Data: whoever reads no more leaves the first octet
+/// behind it in TCP. A whole frame wants none, nor does one that TCP's end has cut short.
+#[test]
+fn no_octet_behind_a_frame_is_wanted() {
+    let (requested, replied) = (request(0x40, 1, b"abcde"), reply(0x40, 1, b"abcde"));
+    for found in 0..=25 {
+        let want = if found < 20 { 20 - found } else { 25 - found };
+        let mut one = responder(Settings::default());
+        one.feed(&requested[..found]);
+        let mut other = initiator(Settings::default());
+        other.feed(&replied[..found]);
+        assert_eq!((one.wanted_octets(), other.wanted_octets()), (want, want));
+        one.on_close();
+        other.on_close();
+        assert_eq!((one.wanted_octets(), other.wanted_octets()), (0, 0));
+    }
+}
+
 /// START-003, START-020, START-033: 65,535 octets of revision 0 in small arrivals, up to what the
 /// application takes, and none more.
 #[test]
