@@ -82,7 +82,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// What the connection of either end is to be. Linux' `rping` has no Private Data.
-fn wanted(options: &Options) -> Wanted<'static> {
+fn wanted(options: &Options) -> Wanted {
     Wanted {
         startup: options.startup.settings(READS),
         pair: PairOptions {
@@ -91,6 +91,6 @@ fn wanted(options: &Options) -> Wanted<'static> {
             ..PairOptions::default()
         },
         receives: (RECEIVES, RECORD_OCTETS),
-        private_data: b"",
+        private_data: Vec::new(),
     }
 }

@@ -28,7 +28,7 @@ pub fn run(end: &End, options: &Options, ping: &Ping) -> Result<(), Failure> {
     let wanted = wanted(options);
     say(format!("listening on {}", listener.local_addr()))?;
     loop {
-        let work = end.accept(&listener, &wanted.startup, |_| Ok(wanted))?;
+        let work = end.accept(&listener, &wanted.startup, |_| Ok(wanted.clone()))?;
         match (server.serve(work, ping), ping.persistent) {
             (ended, false) => return ended,
             (Ok(()), true) => {}

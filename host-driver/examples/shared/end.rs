@@ -33,8 +33,8 @@ pub struct End {
 }
 
 /// What a connection is to be.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+#[derive(Clone, Debug)]
+pub struct Wanted {
     /// How it starts.
     pub startup: startup::Settings,
     /// How much it takes.
@@ -42,7 +42,7 @@ pub struct Wanted<'a> {
     /// Receives that are posted before the peer may send, and their octets.
     pub receives: (u32, usize),
     /// What the peer's application is told with the Request or the Reply.
-    pub private_data: &'a [u8],
+    pub private_data: Vec<u8>,
 }
 
 impl End {
@@ -87,17 +87,13 @@ impl End {
     ///
     /// # Errors
     /// The peer cannot be reached, or does not agree.
-    pub fn connect(
-        &self,
-        peer: SocketAddr,
-        wanted: &Wanted<'_>,
-    ) -> Result<(Work, Vec<u8>), Failure> {
+    pub fn connect(&self, peer: SocketAddr, wanted: &Wanted) -> Result<(Work, Vec<u8>), Failure> {
         let mut startup = wanted.startup;
         loop {
             let stream = self.endpoint.connect(peer)?;
             let pair = stream.queue_pair(&self.domain, &startup, &wanted.pair)?;
             self.post_receives(&pair, wanted)?;
-            match pair.start(wanted.private_data) {
+            match pair.start(&wanted.private_data) {
                 Ok(answer) => return Ok((Work::new(pair, self.patience), answer)),
                 Err(EndpointError::StartupFailed {
                     fallback: Some(lower),
@@ -120,11 +116,11 @@ impl End {
     ///
     /// # Errors
     /// The endpoint or the device, but no client.
-    pub fn accept<'a>(
+    pub fn accept(
         &self,
         listener: &Listener,
         startup: &startup::Settings,
-        mut judge: impl FnMut(&[u8]) -> Result<Wanted<'a>, String>,
+        mut judge: impl FnMut(&[u8]) -> Result<Wanted, String>,
     ) -> Result<Work, Failure> {
         loop {
             let stream = listener.accept(None)?;
@@ -146,14 +142,14 @@ impl End {
             };
             let pair = request.queue_pair(&self.domain, &wanted.pair)?;
             self.post_receives(&pair, &wanted)?;
-            match pair.accept(wanted.private_data) {
+            match pair.accept(&wanted.private_data) {
                 Ok(()) => return Ok(Work::new(pair, self.patience)),
                 Err(error) => complain(&format!("{error}; waiting for another client")),
             }
         }
     }
 
-    fn post_receives(&self, pair: &QueuePair, wanted: &Wanted<'_>) -> Result<(), Failure> {
+    fn post_receives(&self, pair: &QueuePair, wanted: &Wanted) -> Result<(), Failure> {
         let (count, octets) = wanted.receives;
         for id in 0..count {
             pair.post_receive(id.into(), self.context.allocate(octets)?)?;

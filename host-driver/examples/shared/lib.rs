@@ -13,10 +13,12 @@
 //! | `end`     | from an address to a queue pair, in both roles                |
 //! | `work`    | completions and events of a queue pair, waited for together   |
 //! | `failure` | what went wrong, with what to do next; exit status            |
+//! | `figures` | what many durations have in common                            |
 #![deny(missing_docs)]
 
 pub mod address;
 pub mod failure;
+pub mod figures;
 pub mod options;
 pub mod end;
 pub mod work;

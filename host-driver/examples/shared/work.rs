@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+/// How long the end of a connection may take after both ends have closed.
+const LINGER: Duration = Duration::from_secs(2);
+
 /// A queue pair and what has happened to it.
 #[derive(Debug)]
 pub struct Work {
@@ -142,33 +145,31 @@ impl Work {
                     self.is_closed = true;
                     return Err(self.ended());
                 }
-                None => self.wait(end)?,
+                None if self.is_readable(end)? => {}
+                None => return Err(self.silent()),
             }
         }
     }
 
-    /// Wait until something has happened.
-    fn wait(&self, end: Instant) -> Result<(), Failure> {
+    /// Wait until something has happened, at most until `end`.
+    fn is_readable(&self, end: Instant) -> Result<bool, Failure> {
         let left = end.saturating_duration_since(Instant::now());
         let timeout = Timespec {
             tv_sec: left.as_secs() as i64,
             tv_nsec: left.subsec_nanos().into(),
         };
-        match poll(
-            &mut [PollFd::new(&self.pair, PollFlags::IN)],
-            Some(&timeout),
-        ) {
-            Ok(0) => Err(Failure::Other(format!(
-                "{} has kept this end waiting for {} s; look at what it says, or give --timeout",
-                self.peer(),
-                self.patience.as_secs()
-            ))),
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(Failure::Other(format!(
-                "a wait for {}: {error}",
-                self.peer()
-            ))),
+        let mut files = [PollFd::new(&self.pair, PollFlags::IN)];
+        match poll(&mut files, Some(&timeout)) {
+            Ok(count) => Ok(count > 0),
+            Err(Errno::INTR) => Ok(true),
+            Err(error) => Err(format!("a wait for {}: {error}", self.peer()).into()),
         }
+    }
+
+    fn silent(&self) -> Failure {
+        let (peer, seconds) = (self.peer(), self.patience.as_secs());
+        let next = "look at what it says, or wait longer with --timeout";
+        format!("{peer} has kept this end waiting for {seconds} s; {next}").into()
     }
 
     fn failed(&self, failure: &PairFailure) -> Failure {
@@ -199,13 +200,34 @@ impl Work {
     /// # Errors
     /// The connection has failed, or the peer has not closed in time.
     pub fn close(mut self) -> Result<(), Failure> {
+        let is_second = self.is_peer_closed;
         self.pair.disconnect()?;
-        loop {
+        while !self.is_closed {
             match self.next() {
-                Ok(_) => {}
-                Err(_) if self.is_closed => return Ok(()),
-                Err(failure) => return Err(failure),
+                Err(failure) if !self.is_closed => return Err(failure),
+                _ => {}
             }
         }
+        if is_second {
+            self.linger()?;
+        }
+        Ok(())
+    }
+
+    /// Wait until the peer has acknowledged this end's FIN: a process that ends before takes the
+    /// device with it, and the FIN may not have left. The first one to close has nothing to wait
+    /// for, and its acknowledgement is not sent twice when it has gone; hence no wait without end.
+    fn linger(&self) -> Result<(), Failure> {
+        let end = Instant::now() + LINGER;
+        while let Ok(None) = self.pair.end_reason() {
+            // Both are polled to the end: then the file is readable for something new alone.
+            if self.pair.poll_completion()?.is_some() || self.pair.poll_event()?.is_some() {
+                continue;
+            }
+            if !self.is_readable(end)? {
+                break;
+            }
+        }
+        Ok(())
     }
 }

@@ -54,6 +54,8 @@ pub(crate) mod testing;
 pub(crate) use open::take;
 
 pub(crate) use interrupts::eventfds;
+#[cfg(test)]
+pub(crate) use interrupts::take as take_signals;
 
 pub use access::Access;
 pub use error::OpenError;

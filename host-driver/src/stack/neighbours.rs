@@ -63,6 +63,8 @@ pub(super) enum Hop {
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     table: BTreeMap<IpAddr, Neighbour>,
+    /// When the next question is due, or earlier.
+    due: Option<u64>,
 }
 
 impl Neighbours {
@@ -76,6 +78,7 @@ impl Neighbours {
         let is_fresh = neighbour.mac.is_some() && now < neighbour.fresh_until;
         if !is_fresh && neighbour.ask_at.is_none() {
             neighbour.ask_at = Some(now);
+            self.due = Some(now);
         }
         neighbour.mac.map_or(Hop::Asked, Hop::Known)
     }
@@ -109,13 +112,20 @@ impl Neighbours {
         neighbour.mac = Some(mac);
         neighbour.fresh_until = now.saturating_add(FRESH_US);
         neighbour.asks = 0;
-        neighbour.ask_at = None;
-        std::mem::take(&mut neighbour.waiting)
+        let was_asked = neighbour.ask_at.take().is_some();
+        let waiting = std::mem::take(&mut neighbour.waiting);
+        if was_asked {
+            self.find_due();
+        }
+        waiting
     }
 
     /// The next question that is due. Who has not answered [`ASKS`] of them is forgotten; `lost`
     /// grows by what has waited for it.
     pub(super) fn ask(&mut self, now: u64, lost: &mut u64) -> Option<Question> {
+        if self.due.is_none_or(|due| due > now) {
+            return None;
+        }
         let is_silent = |neighbour: &Neighbour| {
             neighbour.asks == ASKS && neighbour.ask_at.is_some_and(|at| at <= now)
         };
@@ -130,19 +140,24 @@ impl Neighbours {
         });
         let mut all = self.table.iter_mut();
         let due = all.find(|(_, neighbour)| neighbour.ask_at.is_some_and(|at| at <= now));
-        let (&address, neighbour) = due?;
+        let Some((&address, neighbour)) = due else {
+            self.find_due();
+            return None;
+        };
         neighbour.asks += 1;
         neighbour.ask_at = Some(now.saturating_add(ASK_US));
         let to = neighbour.mac;
         Some(Question { address, to })
     }
 
+    fn find_due(&mut self) {
+        let neighbours = self.table.values();
+        self.due = neighbours.filter_map(|neighbour| neighbour.ask_at).min();
+    }
+
     /// When [`Neighbours::ask`] has something to do.
     pub(super) fn deadline(&self) -> Option<u64> {
-        self.table
-            .values()
-            .filter_map(|neighbour| neighbour.ask_at)
-            .min()
+        self.due
     }
 
     /// Room for `address`: the one that was not used for longest goes, but for those that packets

@@ -13,7 +13,7 @@ use crate::link::{poll_fd, timespec, Link, LinkError, SEEK};
 use rnic_output::stdout::complain;
 use rnic_sim::{DeviceCore, ServedDevice, Simulation};
 use rnic_vfio_user::protocol::Command;
-use rnic_vfio_user::{Served, Server, ServerError, Session};
+use rnic_vfio_user::{Served, Server, ServerError, Session, SessionEnd};
 use rustix::event::{poll, PollFd, PollFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -201,7 +201,10 @@ impl<C: DeviceCore> Service<C> {
                     self.device.end();
                     self.clients_gone += 1;
                     let gone = self.clients_gone;
-                    complain(&format!("rnic serve: client {gone}: {end}"));
+                    // A device of this process has one client, whose end is its own.
+                    if self.server.is_some() || !matches!(end, SessionEnd::Closed) {
+                        complain(&format!("rnic serve: client {gone}: {end}"));
+                    }
                     break;
                 }
             }

@@ -136,7 +136,7 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
     /// # Errors
     /// [`EndpointError::Ended`].
     pub fn poll(&self) -> Result<(), EndpointError> {
-        self.shared.change(|_, _| Ok(()))
+        self.shared.turn()
     }
 
     /// The time after which [`Endpoint::poll`] has something to do, if nothing arrives.

@@ -104,6 +104,23 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         }
     }
 
+    /// Do what follows from a call, without a look at what has arrived: that has its interrupts.
+    pub(super) fn follow(&mut self, now: u64) {
+        let core = Arc::clone(&self.core);
+        let mut ledger = core.lock();
+        for _ in 0..ROUNDS_MAX {
+            if !self.blocked.is_empty() {
+                self.take_results(&mut ledger);
+            }
+            if !self.pump_queued(&mut ledger, now) {
+                break;
+            }
+        }
+        let mut wire = self.wire(&mut ledger, now);
+        wire.send_frames();
+        wire.announce();
+    }
+
     /// When [`Engine::turn`] has something to do, if nothing else happens.
     pub(super) fn deadline(&self, now: u64) -> Option<u64> {
         let listeners = self.listeners.iter();

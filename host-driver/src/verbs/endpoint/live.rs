@@ -13,6 +13,7 @@ use super::records::{Body, Record, Records};
 use super::wire::Wire;
 use crate::device::access::{Bar, Dma};
 use crate::stack::Ends;
+use crate::verbs::frame_memory::FrameMemory;
 use crate::verbs::ledger::Ledger;
 use rnic_iwarp::framer;
 use rnic_iwarp::queue_pair::{Completion, Event as PairMachineEvent, Failure, Kind};
@@ -72,14 +73,14 @@ pub(super) struct Inbox {
 /// Memory and a region that a posted request needs until it completes.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    pub(super) memory: Vec<u64>,
+    pub(super) memory: FrameMemory,
     pub(super) region: Option<u64>,
 }
 
 impl Held {
     /// What can be held was held by the caller; give it back.
     pub(super) fn release<B: Bar, D: Dma>(self, ledger: &mut Ledger<B, D>) {
-        for memory in self.memory {
+        for &memory in self.memory.numbers() {
             ledger.release_memory(memory);
         }
         if let Some(region) = self.region {

@@ -11,10 +11,22 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// A count of what has happened, and a file that is readable since the last of it.
+/// How it stands.
+#[derive(Debug, Default)]
+struct Raised {
+    /// How often something has happened.
+    count: u64,
+    /// The file is readable.
+    is_shown: bool,
+    /// Threads that wait.
+    waiting: usize,
+}
+
+/// A count of what has happened, and a file that is readable since the last of it. A system call is
+/// made only where the file changes or a thread waits.
 #[derive(Debug)]
 pub(super) struct Notice {
-    raised: Mutex<u64>,
+    raised: Mutex<Raised>,
     changed: Condvar,
     file: OwnedFd,
 }
@@ -24,7 +36,7 @@ impl Notice {
     pub(super) fn new() -> io::Result<Self> {
         let file = eventfds(1)?.pop();
         Ok(Self {
-            raised: Mutex::new(0),
+            raised: Mutex::default(),
             changed: Condvar::new(),
             file: file.ok_or(Errno::MFILE)?,
         })
@@ -32,46 +44,56 @@ impl Notice {
 
     /// Something has happened.
     pub(super) fn raise(&self) {
-        *self.lock() += 1;
-        self.changed.notify_all();
-        // A counter at its end is readable all the same.
-        let _ = write(&self.file, &1_u64.to_ne_bytes());
+        let mut raised = self.lock();
+        raised.count += 1;
+        if !raised.is_shown {
+            raised.is_shown = true;
+            // A counter at its end is readable all the same.
+            let _ = write(&self.file, &1_u64.to_ne_bytes());
+        }
+        if raised.waiting > 0 {
+            self.changed.notify_all();
+        }
     }
 
     /// The file is not readable any more until something happens.
     pub(super) fn take(&self) {
-        // Nothing to be read is as well.
-        let _ = read(&self.file, &mut [0; 8]);
+        let mut raised = self.lock();
+        if raised.is_shown {
+            raised.is_shown = false;
+            // Nothing to be read is as well.
+            let _ = read(&self.file, &mut [0; 8]);
+        }
     }
 
     /// How often something has happened.
     pub(super) fn count(&self) -> u64 {
-        *self.lock()
+        self.lock().count
     }
 
     /// Wait until it has happened more often than `seen`; false: not before `end`.
     pub(super) fn wait(&self, seen: u64, end: Option<Instant>) -> bool {
         let mut raised = self.lock();
-        while *raised == seen {
-            raised = match end {
+        raised.waiting += 1;
+        while raised.count == seen {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            raised = match left {
                 None => self
                     .changed
                     .wait(raised)
                     .unwrap_or_else(PoisonError::into_inner),
-                Some(end) => {
-                    let left = end.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return false;
-                    }
+                Some(left) if left.is_zero() => break,
+                Some(left) => {
                     let waited = self.changed.wait_timeout(raised, left);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
         }
-        true
+        raised.waiting -= 1;
+        raised.count != seen
     }
 
-    fn lock(&self) -> MutexGuard<'_, u64> {
+    fn lock(&self) -> MutexGuard<'_, Raised> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,5 +101,39 @@ impl Notice {
 impl AsFd for Notice {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::take_signals as is_readable;
+    use std::time::Duration;
+
+    #[test]
+    fn the_file_is_readable_from_the_first_event_until_it_is_taken() {
+        let notice = Notice::new().expect("a file");
+        for _ in 0..2 {
+            notice.take();
+            assert!(!is_readable(notice.as_fd()).expect("it does not block"));
+            notice.raise();
+            notice.raise();
+            assert!(is_readable(notice.as_fd()).expect("it does not block"));
+        }
+        assert_eq!(notice.count(), 4);
+    }
+
+    #[test]
+    fn a_thread_waits_for_what_it_has_not_seen() {
+        let notice = Notice::new().expect("a file");
+        let short = Some(Instant::now() + Duration::from_millis(5));
+        assert!(!notice.wait(0, short));
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| notice.wait(0, None));
+            notice.raise();
+            assert!(waits.join().expect("it does not panic"));
+        });
+        assert!(notice.wait(0, None), "it has happened already");
+        assert_eq!(notice.lock().waiting, 0);
     }
 }

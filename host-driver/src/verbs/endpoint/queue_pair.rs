@@ -221,7 +221,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
             let (work, held) = work(id, operation, core, peer, wire)?;
             let posted = pair.machine.post_send(work);
             posted.map_err(|error| EndpointError::Post { peer, error })?;
-            for &memory in &held.memory {
+            for &memory in held.memory.numbers() {
                 wire.ledger.hold_memory(memory);
             }
             if let Some(region) = held.region {

@@ -71,8 +71,8 @@ impl<B: Bar, D: Dma> Shared<B, D> {
         }
         let now = self.now();
         let changed = change(&mut engine, now);
-        engine.turn(now);
-        let deadline = engine.deadline(self.now()).unwrap_or(u64::MAX);
+        engine.follow(now);
+        let deadline = engine.deadline(now).unwrap_or(u64::MAX);
         drop(engine);
         if deadline < self.planned.load(Ordering::Acquire) {
             self.wake.raise();
@@ -84,6 +84,21 @@ impl<B: Bar, D: Dma> Shared<B, D> {
     pub(super) fn end(&self) {
         self.is_ending.store(true, Ordering::Release);
         self.wake.raise();
+    }
+
+    /// Do everything that can be done now.
+    ///
+    /// # Errors
+    /// [`EndpointError::Ended`].
+    pub(super) fn turn(&self) -> Result<(), EndpointError> {
+        let mut engine = self.lock();
+        match engine.has_ended {
+            true => Err(EndpointError::Ended),
+            false => {
+                engine.turn(self.now());
+                Ok(())
+            }
+        }
     }
 
     /// What the thread does until then.

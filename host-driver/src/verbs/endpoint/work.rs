@@ -10,7 +10,7 @@ use crate::verbs::frames::Part;
 use crate::verbs::ledger::Core;
 use crate::verbs::memory::Memory;
 use crate::verbs::region::MemoryRegion;
-use rnic_iwarp::framer::{Piece, Pieces};
+use rnic_iwarp::framer::{Piece, Pieces, PIECES_MAX};
 use rnic_iwarp::queue_pair::{Operation, Status, WorkRequest};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -144,21 +144,23 @@ pub(super) fn work<B: Bar, D: Dma>(
             (read, &[][..])
         }
     };
-    let mut pieces = Vec::new();
-    for part in payload {
+    let mut pieces = [Piece::default(); PIECES_MAX];
+    if payload.len() > PIECES_MAX {
+        let state = "takes payload of at most four parts";
+        return Err(EndpointError::State { peer, state });
+    }
+    for (piece, part) in pieces.iter_mut().zip(payload) {
         let place = part.of(core);
         let (memory, buffer) = place.ok_or(DriverError::OtherContext { what: "memory" })?;
-        held.memory.push(memory);
-        pieces.push(Piece {
+        held.memory.add(memory);
+        *piece = Piece {
             region: memory as u32,
             offset: buffer.address,
             octets: buffer.octets as u32,
-        });
+        };
     }
-    let payload = Pieces::new(&pieces).map_err(|_| EndpointError::State {
-        peer,
-        state: "takes payload of at most four parts",
-    })?;
+    // Pieces without octets are left out, and the others fit.
+    let payload = Pieces::new(&pieces).unwrap_or(Pieces::NONE);
     let work = WorkRequest {
         id,
         operation,

@@ -1,0 +1,265 @@
+//! What a frame costs the driver, TCP and FPDU work included: `cargo bench -p rnic-driver`.
+//!
+//! ```text
+//!  post_send --> endpoint --> null device     an event acknowledges every second frame
+//!  events of received octets --> endpoint --> an ACK for each
+//! ```
+//!
+//! Beside it a frame of three pieces on the ring alone. Times, allocations and register writes are
+//! those of the driver's calls; what the bench does as the device and the peer is left out of the
+//! times and counted among no allocations. The goals are printed, not asserted: a shared machine
+//! says little about another one.
+
+mod null;
+mod peer;
+
+use null::NullDevice;
+use peer::Peer;
+use rnic_driver::stack::{AddressPrefix, Settings};
+use rnic_driver::verbs::endpoint::{
+    Endpoint, EndpointSettings, PairOptions, QueuePair, SendOperation,
+};
+use rnic_driver::verbs::{Context, RegionOptions, Rights};
+use rnic_driver::{Device, Piece, TransmitFrame, TransmitRing};
+use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
+use std::alloc::System;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const FRAME_GOAL_NS: f64 = 600.0;
+const ACK_GOAL_NS: f64 = 300.0;
+const WRITES_GOAL: f64 = 1.0 / 8.0;
+/// Writes that are posted and have not completed: more than a window of 64 KiB holds, so that frames
+/// leave as the window moves.
+const POSTED: u32 = 128;
+/// Octets of an FPDU that fills a segment of 1460 octets, and of its payload.
+const SEGMENT: u32 = 1_460;
+const PAYLOAD: usize = 1_440;
+/// Rounds before the measurement: rings and queues have their room then.
+const WARM: u32 = 500;
+const ROUNDS: u32 = 2_000;
+/// Frames on the ring alone.
+const FRAMES: u32 = 100_000;
+
+type Pair = QueuePair<NullDevice, NullDevice>;
+
+/// A queue pair in full operation over a null device.
+struct Scene {
+    device: NullDevice,
+    endpoint: Endpoint<NullDevice, NullDevice>,
+    pair: Pair,
+    peer: Peer,
+    context: Context<NullDevice, NullDevice>,
+    domain: rnic_driver::verbs::ProtectionDomain<NullDevice, NullDevice>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let device = NullDevice::new();
+        let config = Endpoint::device_config();
+        let opened = Device::open(device.clone(), device.clone(), config).expect("it opens");
+        let context = Context::new(opened).expect("it is unused");
+        let domain = context.protection_domain().expect("the first");
+        let settings = EndpointSettings::new(Settings {
+            mac: peer::OWN_MAC,
+            addresses: vec![AddressPrefix {
+                address: peer::OWN.into(),
+                bits: 24,
+            }],
+            gateways: Vec::new(),
+            vlan: None,
+            mtu_octets: 1500,
+        });
+        let endpoint = Endpoint::without_thread(&context, &settings).expect("it starts");
+        let mut peer = Peer::new(device.clone());
+        let stream = endpoint.open(peer::ADDRESS, |_| {}).expect("it begins");
+        while !stream.is_connected().expect("it answers") {
+            peer.answer();
+            endpoint.poll().expect("it is there");
+        }
+        let options = PairOptions {
+            sends: 256,
+            ..PairOptions::default()
+        };
+        let pair = stream.queue_pair(&domain, &Default::default(), &options);
+        let pair = pair.expect("there is room");
+        pair.begin(b"").expect("it is connected");
+        while pair.poll_started().expect("it is accepted").is_none() {
+            peer.answer();
+            endpoint.poll().expect("it is there");
+        }
+        device.with(|null| null.keeps_frames = false);
+        Self {
+            device,
+            endpoint,
+            pair,
+            peer,
+            context,
+            domain,
+        }
+    }
+}
+
+/// What was measured, of so many frames.
+struct Measured {
+    time: Duration,
+    allocations: usize,
+    bar_writes: u64,
+    frames: u64,
+}
+
+impl Measured {
+    fn print(&self, what: &str, goal_ns: f64) {
+        let frames = self.frames as f64;
+        let ns = self.time.as_nanos() as f64 / frames;
+        let allocations = self.allocations as f64 / frames;
+        let writes = self.bar_writes as f64 / frames;
+        println!(
+            "{what}: {ns:.0} ns a frame (goal {goal_ns:.0}, ratio {:.2}), {allocations:.3} \
+             allocations (goal 0), {writes:.3} register writes (goal {WRITES_GOAL:.3})",
+            ns / goal_ns
+        );
+    }
+}
+
+/// Measure `round` after it has run [`WARM`] times; `between` is the rest of the world.
+fn measure(
+    scene: &mut Scene,
+    mut round: impl FnMut(&mut Scene),
+    mut between: impl FnMut(&mut Scene),
+) -> Measured {
+    let mut measured = Measured {
+        time: Duration::ZERO,
+        allocations: 0,
+        bar_writes: 0,
+        frames: 0,
+    };
+    for number in 0..WARM + ROUNDS {
+        let counts = |scene: &Scene| {
+            let null = |null: &mut null::Null| (null.bar_writes, null.frames_sent());
+            scene.device.with(null)
+        };
+        let before = counts(scene);
+        let region = Region::new(ALLOCATOR);
+        let begun = Instant::now();
+        round(scene);
+        let passed = begun.elapsed();
+        let allocated = region.change().allocations;
+        let after = counts(scene);
+        if number >= WARM {
+            measured.time += passed;
+            measured.allocations += allocated;
+            measured.bar_writes += after.0 - before.0;
+            measured.frames += after.1 - before.1;
+        }
+        between(scene);
+    }
+    measured
+}
+
+/// Writes of one full segment each.
+fn writes(scene: &mut Scene) -> Measured {
+    let memory = scene.context.allocate(PAYLOAD).expect("memory");
+    let options = RegionOptions {
+        rights: Rights::NONE,
+        ..RegionOptions::default()
+    };
+    let region = scene.domain.register(memory, &options).expect("a region");
+    let payload = [region.part(0..PAYLOAD).expect("all of it")];
+    let operation = SendOperation::Write {
+        payload: &payload,
+        stag: 0x100,
+        to: 0,
+    };
+    let mut outstanding = 0;
+    let round = |scene: &mut Scene| {
+        scene.endpoint.poll().expect("it is there");
+        while scene.pair.poll_completion().expect("it is open").is_some() {
+            outstanding -= 1;
+        }
+        // Posting is part of a frame's cost.
+        while outstanding < POSTED {
+            let posted = scene.pair.post_send(outstanding.into(), &operation);
+            posted.expect("there is room");
+            outstanding += 1;
+        }
+    };
+    let mut acknowledged = scene.device.with(|null| null.bulk_sent);
+    let between = |scene: &mut Scene| {
+        let sent = scene.device.with(|null| null.bulk_sent);
+        scene
+            .peer
+            .acknowledge((sent - acknowledged) as u32, SEGMENT);
+        acknowledged = sent;
+    };
+    measure(scene, round, between)
+}
+
+/// ACKs of what the device has received.
+fn acks(scene: &mut Scene) -> Measured {
+    let round = |scene: &mut Scene| scene.endpoint.poll().expect("it is there");
+    let between = |scene: &mut Scene| {
+        scene.peer.received(2 * SEGMENT);
+    };
+    between(scene);
+    measure(scene, round, between)
+}
+
+/// Frames of three pieces on the ring alone.
+fn ring() -> Measured {
+    let device = NullDevice::new();
+    device.with(|null| null.keeps_frames = false);
+    let config = Endpoint::device_config();
+    let mut opened = Device::open(device.clone(), device.clone(), config).expect("it opens");
+    let memory = rnic_driver::DmaBuffer {
+        address: 4096,
+        octets: PAYLOAD,
+    };
+    let pieces = [
+        Piece::Octets(&[0x5a; 70]),
+        Piece::Memory(memory),
+        Piece::Octets(&[0; 4]),
+    ];
+    let frame = TransmitFrame {
+        pieces: &pieces,
+        checksum: None,
+        crc: None,
+        cookie: 0,
+    };
+    let writes = device.with(|null| null.bar_writes);
+    let region = Region::new(ALLOCATOR);
+    let begun = Instant::now();
+    for number in 0..FRAMES {
+        opened
+            .stage_frame(TransmitRing::Bulk, &frame)
+            .expect("there is room");
+        if number % 8 == 7 {
+            opened
+                .announce_frames(TransmitRing::Bulk)
+                .expect("it is there");
+            while opened
+                .poll_transmitted()
+                .expect("reports are right")
+                .is_some()
+            {}
+        }
+    }
+    Measured {
+        time: begun.elapsed(),
+        allocations: region.change().allocations,
+        bar_writes: device.with(|null| null.bar_writes) - writes,
+        frames: FRAMES.into(),
+    }
+}
+
+fn main() {
+    ring().print("a frame on the ring alone", FRAME_GOAL_NS);
+    let mut scene = Scene::new();
+    writes(&mut scene).print(
+        "a Write of 1440 octets, sent and acknowledged",
+        FRAME_GOAL_NS,
+    );
+    acks(&mut scene).print("an event of received octets, acknowledged", ACK_GOAL_NS);
+}

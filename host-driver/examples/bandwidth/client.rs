@@ -1,0 +1,188 @@
+//! The end that posts, and measures.
+
+use crate::asked::{Asked, Operation, Place};
+use crate::Load;
+use rnic_driver::verbs::endpoint::{PairOptions, SendOperation, WorkCompletion};
+use rnic_driver::verbs::{MemoryRegion, Rights};
+use rnic_examples::end::{End, Wanted};
+use rnic_examples::failure::{say, Failure};
+use rnic_examples::options::Options;
+use rnic_examples::work::{Happened, Work};
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Receives for what a server says of its receives: no more than three are on their way.
+const CREDITS: u32 = 4;
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    tool: &'static str,
+    device: String,
+    peer: SocketAddr,
+    operation: Operation,
+    size_octets: u32,
+    depth: u32,
+    messages: u64,
+    seconds: f64,
+    megabits_per_second: f64,
+    messages_per_second: f64,
+    retransmitted_segments: u64,
+}
+
+/// A run of the measurement.
+struct Run {
+    work: Work,
+    /// What is sent, written, or read into.
+    region: MemoryRegion,
+    place: Place,
+    operation: Operation,
+    posted: u64,
+    /// How many the server has receives for.
+    allowed: u64,
+}
+
+/// Measure, and report.
+pub fn run(options: &Options, load: &Load) -> Result<(), Failure> {
+    let peer = options.peer_address()?;
+    let end = End::open(options)?;
+    let asked = Asked {
+        operation: load.operation,
+        size: load.size,
+        depth: load.depth,
+    };
+    let wanted = Wanted {
+        startup: options.startup.settings(load.depth as u16),
+        pair: PairOptions {
+            sends: load.depth as usize,
+            receives: CREDITS,
+            ..PairOptions::default()
+        },
+        receives: (CREDITS, 4),
+        private_data: asked.octets(),
+    };
+    let (work, answer) = end.connect(peer, &wanted)?;
+    let place = Place::read(&answer).ok_or_else(|| format!("{peer} is another program"))?;
+    let mut run = Run {
+        work,
+        region: end.region(load.size as usize, Rights::READ_SINK)?,
+        place,
+        operation: load.operation,
+        posted: 0,
+        allowed: match load.operation {
+            Operation::Send => load.depth.into(),
+            Operation::Write | Operation::Read => u64::MAX,
+        },
+    };
+    let took = run.measure(load)?.as_secs_f64();
+    let statistics = run.work.pair().statistics()?;
+    let messages = run.posted;
+    run.work.close()?;
+    let report = Report {
+        tool: "bandwidth",
+        device: options.device.clone(),
+        peer,
+        operation: load.operation,
+        size_octets: load.size,
+        depth: load.depth,
+        messages,
+        seconds: took,
+        megabits_per_second: messages as f64 * f64::from(load.size) * 8.0 / took / 1e6,
+        messages_per_second: messages as f64 / took,
+        retransmitted_segments: statistics.sent.retransmitted_segments,
+    };
+    report.print(load.json)
+}
+
+impl Run {
+    /// Keep `depth` messages posted until the time, or the count, is over; and wait for the last.
+    fn measure(&mut self, load: &Load) -> Result<Duration, Failure> {
+        let begun = Instant::now();
+        let end = begun + Duration::from_secs(load.seconds);
+        let is_wanted = |posted: u64| match load.count {
+            Some(count) => posted < count,
+            None => Instant::now() < end,
+        };
+        loop {
+            let has_room = |run: &Self| {
+                run.work.outstanding() < load.depth as usize && run.posted < run.allowed
+            };
+            while has_room(self) && is_wanted(self.posted) {
+                self.post(load.size)?;
+            }
+            if self.work.outstanding() == 0 && !is_wanted(self.posted) {
+                return Ok(begun.elapsed());
+            }
+            match self.work.next()? {
+                Happened::Done(_) => {}
+                Happened::Received(credit) => self.take(credit)?,
+                Happened::PeerClosed => {
+                    let peer = self.work.peer();
+                    return Err(format!("{peer} has closed before the end").into());
+                }
+            }
+        }
+    }
+
+    fn post(&mut self, size: u32) -> Result<(), Failure> {
+        let Self { region, place, .. } = self;
+        let payload = [region.part(0..size as usize)?];
+        let operation = match self.operation {
+            Operation::Send => SendOperation::Send {
+                payload: &payload,
+                solicited: false,
+                invalidate_stag: None,
+            },
+            Operation::Write => SendOperation::Write {
+                payload: &payload,
+                stag: place.stag,
+                to: place.to,
+            },
+            Operation::Read => SendOperation::Read {
+                sink: region,
+                sink_to: region.tagged_offset(),
+                source_stag: place.stag,
+                source_to: place.to,
+                octets: size,
+            },
+        };
+        self.work.post(&operation)?;
+        self.posted += 1;
+        Ok(())
+    }
+
+    /// The server has posted receives again.
+    fn take(&mut self, credit: WorkCompletion) -> Result<(), Failure> {
+        let message = credit.message();
+        let count = message
+            .first_chunk()
+            .map_or(0, |count| u32::from_be_bytes(*count));
+        self.allowed = self.allowed.saturating_add(count.into());
+        if let Some(memory) = credit.memory {
+            self.work.pair().post_receive(credit.id, memory)?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn print(&self, json: bool) -> Result<(), Failure> {
+        if json {
+            let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
+            return say(text);
+        }
+        say("operation    octets  depth   messages  seconds      Mbit/s  messages/s  sent again")?;
+        say(format!(
+            "{:<9} {:>9} {:>6} {:>10} {:>8.2} {:>11.1} {:>11.1} {:>11}",
+            format!("{:?}", self.operation).to_lowercase(),
+            self.size_octets,
+            self.depth,
+            self.messages,
+            self.seconds,
+            self.megabits_per_second,
+            self.messages_per_second,
+            self.retransmitted_segments
+        ))
+    }
+}
