@@ -118,7 +118,7 @@ fn serve(options: &Options) -> Result<(), Failure> {
             Happened::PeerClosed => break,
             Happened::Done(_) => {
                 if let Some((id, memory)) = sent.pop_front() {
-                    work.pair().post_receive(id, memory)?;
+                    work.post_receive(id, memory)?;
                 }
             }
             Happened::Received(message) => {
@@ -172,7 +172,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
             return Err(format!("message {number} comes back with other octets").into());
         }
         if let Some(memory) = answer.memory {
-            work.pair().post_receive(answer.id, memory)?;
+            work.post_receive(answer.id, memory)?;
         }
         work.settle()?;
         if number >= WARM_UP {

@@ -48,6 +48,7 @@ type Pair = QueuePair<NullDevice, NullDevice>;
 /// A queue pair in full operation over a null device.
 struct Scene {
     device: NullDevice,
+    now_us: u64,
     endpoint: Endpoint<NullDevice, NullDevice>,
     pair: Pair,
     peer: Peer,
@@ -77,7 +78,7 @@ impl Scene {
         let stream = endpoint.open(peer::ADDRESS, |_| {}).expect("it begins");
         while !stream.is_connected().expect("it answers") {
             peer.answer();
-            endpoint.poll().expect("it is there");
+            endpoint.poll(0).expect("it is there");
         }
         let options = PairOptions {
             sends: 256,
@@ -88,11 +89,12 @@ impl Scene {
         pair.begin(b"").expect("it is connected");
         while pair.poll_started().expect("it is accepted").is_none() {
             peer.answer();
-            endpoint.poll().expect("it is there");
+            endpoint.poll(0).expect("it is there");
         }
         device.with(|null| null.keeps_frames = false);
         Self {
             device,
+            now_us: 0,
             endpoint,
             pair,
             peer,
@@ -175,7 +177,8 @@ fn writes(scene: &mut Scene) -> Measured {
     };
     let mut outstanding = 0;
     let round = |scene: &mut Scene| {
-        scene.endpoint.poll().expect("it is there");
+        scene.now_us += 50;
+        scene.endpoint.poll(scene.now_us).expect("it is there");
         while scene.pair.poll_completion().expect("it is open").is_some() {
             outstanding -= 1;
         }
@@ -199,7 +202,10 @@ fn writes(scene: &mut Scene) -> Measured {
 
 /// ACKs of what the device has received.
 fn acks(scene: &mut Scene) -> Measured {
-    let round = |scene: &mut Scene| scene.endpoint.poll().expect("it is there");
+    let round = |scene: &mut Scene| {
+        scene.now_us += 50;
+        scene.endpoint.poll(scene.now_us).expect("it is there");
+    };
     let between = |scene: &mut Scene| {
         scene.peer.received(2 * SEGMENT);
     };

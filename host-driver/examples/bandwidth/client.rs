@@ -160,7 +160,7 @@ impl Run {
             .map_or(0, |count| u32::from_be_bytes(*count));
         self.allowed = self.allowed.saturating_add(count.into());
         if let Some(memory) = credit.memory {
-            self.work.pair().post_receive(credit.id, memory)?;
+            self.work.post_receive(credit.id, memory)?;
         }
         Ok(())
     }

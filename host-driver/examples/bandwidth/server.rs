@@ -35,7 +35,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             Happened::Done(_) => {}
             Happened::Received(message) => {
                 if let Some(memory) = message.memory {
-                    work.pair().post_receive(message.id, memory)?;
+                    work.post_receive(message.id, memory)?;
                 }
                 count += 1;
                 if count % u64::from(batch) == 0 {

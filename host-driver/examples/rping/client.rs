@@ -51,7 +51,7 @@ impl Offer {
         }
         // What was received says nothing; its memory takes the answer after the next one.
         if let Some(memory) = answer.memory {
-            work.pair().post_receive(answer.id, memory)?;
+            work.post_receive(answer.id, memory)?;
         }
         work.settle()
     }

@@ -79,7 +79,7 @@ impl Server {
             return Err(format!("{peer} has a buffer of {size} octets; at most {SIZE_MAX}").into());
         }
         if let Some(memory) = received.memory {
-            work.pair().post_receive(received.id, memory)?;
+            work.post_receive(received.id, memory)?;
         }
         Ok(Some(record))
     }

@@ -3,7 +3,8 @@
 
 use crate::failure::Failure;
 use rnic_driver::verbs::endpoint::{PairEvent, QueuePair, SendOperation, WorkCompletion, WorkKind};
-use rnic_iwarp::queue_pair::{Failure as PairFailure, Status};
+use rnic_driver::verbs::Memory;
+use rnic_iwarp::queue_pair::{Failure as PairFailure, PostError, Status};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -86,6 +87,21 @@ impl Work {
         self.pair.post_send(0, operation)?;
         self.outstanding += 1;
         Ok(())
+    }
+
+    /// Post memory for a message again. The peer may have closed since: then no message will come,
+    /// and that is no error.
+    ///
+    /// # Errors
+    /// It cannot be posted.
+    pub fn post_receive(&self, id: u64, memory: Memory) -> Result<(), Failure> {
+        match self.pair.post_receive(id, memory) {
+            Err(EndpointError::Post {
+                error: PostError::HalfClosed,
+                ..
+            }) => Ok(()),
+            posted => Ok(posted?),
+        }
     }
 
     /// Operations that are posted and have not ended.

@@ -7,7 +7,7 @@ use super::listener::Listener;
 use super::live::Live;
 use super::notice::Notice;
 use super::settings::EndpointSettings;
-use super::shared::Shared;
+use super::shared::{Clock, Shared};
 use super::stream::Stream;
 use super::wire::EndpointCounts;
 use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
@@ -23,7 +23,7 @@ use rnic_tcp::{Connection, ListenerSettings};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::Instant;
 
 /// Ports of connections that this host opens (RFC 6335 section 6).
 const EPHEMERAL_FIRST: u16 = 49_152;
@@ -67,7 +67,8 @@ impl Endpoint {
     /// [`EndpointError::Device`]: the context has an endpoint, no transmit ring
     /// ([`Endpoint::device_config`] has both), or no vector or queue is left.
     pub fn start(context: &Context, settings: &EndpointSettings) -> Result<Self, EndpointError> {
-        let mut endpoint = Self::without_thread(context, settings)?;
+        let clock = Clock::Running(Instant::now());
+        let mut endpoint = Self::make(context, settings, clock)?;
         let function = endpoint.take_vector()?;
         let shared = Arc::clone(&endpoint.shared);
         let vector = endpoint.vector.unwrap_or_default();
@@ -102,7 +103,7 @@ impl Endpoint {
 
 impl<B: Bar, D: Dma> Endpoint<B, D> {
     /// An endpoint that the application runs: with [`Endpoint::poll`], at the latest at
-    /// [`Endpoint::deadline`], and after each interrupt of the device. Nobody else does, so a call
+    /// [`Endpoint::deadline_us`], and after each interrupt of the device. Nobody else does, so a call
     /// that waits is one for another thread.
     ///
     /// # Errors
@@ -110,6 +111,14 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
     pub fn without_thread(
         context: &Context<B, D>,
         settings: &EndpointSettings,
+    ) -> Result<Self, EndpointError> {
+        Self::make(context, settings, Clock::given())
+    }
+
+    fn make(
+        context: &Context<B, D>,
+        settings: &EndpointSettings,
+        clock: Clock,
     ) -> Result<Self, EndpointError> {
         settings.tcp.check()?;
         let interface = Interface::new(settings.interface.clone())?;
@@ -122,7 +131,7 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         let id = claim(context)?;
         let engine = Engine::new(Arc::clone(core), interface, queue.number(), settings.tcp);
         Ok(Self {
-            shared: Arc::new(Shared::new(Arc::clone(core), engine, wake)),
+            shared: Arc::new(Shared::new(Arc::clone(core), engine, wake, clock)),
             context: context.clone(),
             queue,
             thread: None,
@@ -131,19 +140,21 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         })
     }
 
-    /// Do everything that can be done now.
+    /// Do everything that can be done at `now_us`, in microseconds of a clock of the application's
+    /// that never runs backward. What is called until the next poll is done at this time, too. The
+    /// clock of an endpoint with a thread is its own.
     ///
     /// # Errors
     /// [`EndpointError::Ended`].
-    pub fn poll(&self) -> Result<(), EndpointError> {
-        self.shared.turn()
+    pub fn poll(&self, now_us: u64) -> Result<(), EndpointError> {
+        self.shared.turn(now_us)
     }
 
-    /// The time after which [`Endpoint::poll`] has something to do, if nothing arrives.
-    pub fn deadline(&self) -> Option<Duration> {
+    /// When [`Endpoint::poll`] has something to do, in microseconds of that clock, if nothing
+    /// arrives and nothing is called.
+    pub fn deadline_us(&self) -> Option<u64> {
         let now = self.shared.now();
-        let at = self.shared.view(|engine| engine.deadline(now));
-        at.map(|at| Duration::from_micros(at.saturating_sub(now)))
+        self.shared.view(|engine| engine.deadline(now))
     }
 
     /// Have everything that an endpoint polls raise `vector`, or nothing.

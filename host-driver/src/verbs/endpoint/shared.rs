@@ -18,12 +18,41 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Where the time comes from, in microseconds.
+#[derive(Debug)]
+pub(super) enum Clock {
+    /// Since the endpoint began.
+    Running(Instant),
+    /// As the application said last.
+    Given(AtomicU64),
+}
+
+impl Clock {
+    /// The application says what time it is; it never runs backward.
+    pub(super) fn given() -> Self {
+        Self::Given(AtomicU64::new(0))
+    }
+
+    fn now(&self) -> u64 {
+        match self {
+            Self::Running(begun) => begun.elapsed().as_micros() as u64,
+            Self::Given(now) => now.load(Ordering::Acquire),
+        }
+    }
+
+    fn set(&self, now_us: u64) {
+        if let Self::Given(now) = self {
+            now.fetch_max(now_us, Ordering::AcqRel);
+        }
+    }
+}
+
 /// An endpoint, as its handles and its thread have it.
 #[derive(Debug)]
 pub(super) struct Shared<B: Bar, D: Dma> {
     pub(super) core: Arc<Core<B, D>>,
     engine: Mutex<Engine<B, D>>,
-    begun: Instant,
+    clock: Clock,
     /// Wakes the thread.
     wake: Notice,
     /// When the thread wakes by itself, in microseconds; `u64::MAX`: never.
@@ -32,20 +61,25 @@ pub(super) struct Shared<B: Bar, D: Dma> {
 }
 
 impl<B: Bar, D: Dma> Shared<B, D> {
-    pub(super) fn new(core: Arc<Core<B, D>>, engine: Engine<B, D>, wake: Notice) -> Self {
+    pub(super) fn new(
+        core: Arc<Core<B, D>>,
+        engine: Engine<B, D>,
+        wake: Notice,
+        clock: Clock,
+    ) -> Self {
         Self {
             core,
             engine: Mutex::new(engine),
-            begun: Instant::now(),
+            clock,
             wake,
             planned: AtomicU64::new(u64::MAX),
             is_ending: AtomicBool::new(false),
         }
     }
 
-    /// Microseconds since the endpoint began.
+    /// The time in microseconds.
     pub(super) fn now(&self) -> u64 {
-        self.begun.elapsed().as_micros() as u64
+        self.clock.now()
     }
 
     fn lock(&self) -> MutexGuard<'_, Engine<B, D>> {
@@ -86,11 +120,12 @@ impl<B: Bar, D: Dma> Shared<B, D> {
         self.wake.raise();
     }
 
-    /// Do everything that can be done now.
+    /// Do everything that can be done at `now_us`, which is the time from now on.
     ///
     /// # Errors
     /// [`EndpointError::Ended`].
-    pub(super) fn turn(&self) -> Result<(), EndpointError> {
+    pub(super) fn turn(&self, now_us: u64) -> Result<(), EndpointError> {
+        self.clock.set(now_us);
         let mut engine = self.lock();
         match engine.has_ended {
             true => Err(EndpointError::Ended),

@@ -14,7 +14,7 @@ use super::wire::Wire;
 use crate::device::access::{Bar, Dma};
 use crate::device::tables::ConnectionConfig;
 use rnic_iwarp::queue_pair::QueuePair;
-use rnic_iwarp::startup::{Agreed, InitiatorOutput, ResponderOutput};
+use rnic_iwarp::startup::{Agreed, InitiatorOutput, ResponderOutput, StartupError};
 use rnic_tcp::handover::early;
 use rnic_tcp::{Connection, SeqNumber};
 
@@ -119,7 +119,7 @@ impl Live {
                 Outcome::Rejected(rejection)
             }
             InitiatorOutput::Failed { error, fallback } => {
-                self.tcp.close();
+                self.close_after(&error);
                 Outcome::Failed { error, fallback }
             }
         };
@@ -140,12 +140,21 @@ impl Live {
                 }
             }
             ResponderOutput::Failed(error) => {
-                self.tcp.close();
+                self.close_after(&error);
                 let fallback = None;
                 self.conclude(Outcome::Failed { error, fallback });
             }
         }
         self.notice.raise();
+    }
+
+    /// MPA is left and TCP is closed (START-007). Octets that came too early are lost with it, so
+    /// the peer is to learn that by an RST (START-041).
+    fn close_after(&mut self, error: &StartupError) {
+        match error {
+            StartupError::Early { .. } => self.tcp.abort(),
+            _ => self.tcp.close(),
+        }
     }
 
     /// The initiator's side of the switch.

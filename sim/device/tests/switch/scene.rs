@@ -1,0 +1,282 @@
+//! An endpoint over a software device in one thread, which a script is played against.
+
+use crate::bus::{Schedule, ScheduledBar};
+use crate::peer::{message, Peer, OWN, OWN_MAC, PORT};
+use rnic_abi::sizes::Sizes;
+use rnic_device::model::{attach, DeviceModel, ModelDma};
+use rnic_driver::stack::{AddressPrefix, Settings};
+use rnic_driver::verbs::endpoint::{
+    Endpoint, EndpointSettings, Listener, PairOptions, QueuePair, WorkKind,
+};
+use rnic_driver::verbs::{Context, ProtectionDomain};
+use rnic_driver::Device;
+use rnic_iwarp::queue_pair::Status;
+use rnic_iwarp::startup;
+use rnic_sim::DeviceCore;
+use rnic_tcp::TimeOut;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+type Pair = QueuePair<ScheduledBar, ModelDma>;
+
+/// Rounds after which nothing more will come.
+const ROUNDS: usize = 40;
+/// Microseconds of a round: more than a delay of an acknowledgement.
+const ROUND_US: u64 = 1_000;
+
+/// Which segment arrives before which operation of the accepting end.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub segments: usize,
+    /// Place and number of a segment, by place.
+    pub arrivals: Vec<(usize, usize)>,
+}
+
+/// What has become of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every message once.
+    Delivered,
+    /// None, and the peer knows.
+    Reset,
+}
+
+impl Script {
+    /// Segments in their order, at these places.
+    pub fn of(places: &[usize], segments: usize) -> Self {
+        Self {
+            segments,
+            arrivals: places.iter().copied().zip(0..).collect(),
+        }
+    }
+
+    /// This one with each fault: a segment is lost, or comes again at a place as late or later.
+    pub fn with_faults(&self, places: usize) -> Vec<Self> {
+        let mut all = Vec::new();
+        for index in 0..self.arrivals.len() {
+            let mut lost = self.clone();
+            let (first, number) = lost.arrivals.remove(index);
+            all.push(lost);
+            for place in first..=places {
+                let mut twice = self.clone();
+                let at = twice.arrivals.partition_point(|(other, _)| *other <= place);
+                twice.arrivals.insert(at, (place, number));
+                all.push(twice);
+            }
+        }
+        all
+    }
+}
+
+/// The endpoint and its device; a connection for each script.
+pub struct Scene {
+    device: Rc<RefCell<DeviceModel>>,
+    schedule: Rc<Schedule>,
+    endpoint: Endpoint<ScheduledBar, ModelDma>,
+    listener: Listener<ScheduledBar, ModelDma>,
+    domain: ProtectionDomain<ScheduledBar, ModelDma>,
+    context: Context<ScheduledBar, ModelDma>,
+    now_us: u64,
+    port: u16,
+}
+
+impl Scene {
+    pub fn new() -> Self {
+        let device = Rc::new(RefCell::new(DeviceModel::new(64, Sizes::LARGEST)));
+        let (bar, dma) = attach(&device);
+        let schedule = Rc::new(Schedule::default());
+        let bar = ScheduledBar::new(bar, &device, &schedule);
+        let config = Endpoint::device_config();
+        let opened = Device::open(bar, dma, config).expect("it opens");
+        let context = Context::new(opened).expect("it is unused");
+        let mut settings = EndpointSettings::new(Settings {
+            mac: OWN_MAC,
+            addresses: vec![AddressPrefix {
+                address: OWN.into(),
+                bits: 24,
+            }],
+            gateways: Vec::new(),
+            vlan: None,
+            mtu_octets: 1500,
+        });
+        let time_outs = &mut settings.tcp.time_outs;
+        time_outs.set(TimeOut::TimeWait, 0).expect("in range");
+        let endpoint = Endpoint::without_thread(&context, &settings).expect("it begins");
+        let listener = endpoint.listen((OWN, PORT).into()).expect("it listens");
+        Self {
+            domain: context.protection_domain().expect("the first"),
+            device,
+            schedule,
+            endpoint,
+            listener,
+            context,
+            now_us: 0,
+            port: 10_000,
+        }
+    }
+
+    /// Operations of accepting a Request: segments arrive before each of them, and after the last.
+    pub fn places(&mut self) -> usize {
+        self.run(&Script::of(&[0], 1));
+        self.schedule.operations.get()
+    }
+
+    fn push(&self, frame: Vec<u8>) {
+        let mut device = self.device.borrow_mut();
+        device.push_frame(frame, false);
+        device.run(1_000);
+    }
+
+    fn poll(&mut self) {
+        self.now_us += ROUND_US;
+        self.endpoint.poll(self.now_us).expect("it is there");
+        self.device.borrow_mut().run(1_000);
+    }
+
+    /// Give the peer what was sent, and its answers to the device.
+    fn exchange(&mut self, peer: &mut Peer) {
+        loop {
+            let sent = self.device.borrow_mut().next_sent();
+            let Some(sent) = sent else {
+                return;
+            };
+            if sent.octets[12..14] == [8, 6] {
+                self.push(arp_reply(&sent.octets));
+            } else if let Some(answer) = peer.take(&sent.octets) {
+                self.push(answer);
+            }
+        }
+    }
+
+    /// Play a script; panics if the invariant does not hold.
+    pub fn run(&mut self, script: &Script) -> Outcome {
+        self.port = self.port.checked_add(1).unwrap_or(10_000);
+        let iss = u32::from(self.port).wrapping_mul(0x9e37_79b9);
+        let mut peer = Peer::new(self.port, iss, script.segments);
+        self.push(peer.syn());
+        let mut stream = None;
+        for _ in 0..ROUNDS {
+            self.poll();
+            self.exchange(&mut peer);
+            stream = stream.or(self.listener.poll().expect("it listens"));
+            if stream.is_some() {
+                break;
+            }
+        }
+        let stream = stream.unwrap_or_else(|| panic!("{script:?}: no connection"));
+        let mut expected = stream.expect_request(&settings()).expect("it is open");
+        // What arrives at place 0 is there before the Request is read; the others later.
+        let frames = script.arrivals.iter();
+        let frames = frames.map(|&(place, number)| (place, peer.segment(number)));
+        self.schedule.due.replace(frames.collect::<VecDeque<_>>());
+        self.schedule.operations.set(0);
+        self.schedule.arrive(&self.device);
+        let mut pair = None;
+        for _ in 0..ROUNDS {
+            self.poll();
+            self.exchange(&mut peer);
+            match expected.poll() {
+                Ok(Ok(request)) => {
+                    pair = self.accept(request);
+                    break;
+                }
+                Ok(Err(again)) => expected = again,
+                // It was reset: what the peer learns of it comes below.
+                Err(_) => break,
+            }
+            // A Request that was scheduled later, or lost, is sent again.
+            for frame in peer.unacknowledged() {
+                self.push(frame);
+            }
+        }
+        self.finish(script, &mut peer, pair)
+    }
+
+    /// Accept, while the script's frames arrive between the operations.
+    fn accept(
+        &mut self,
+        request: rnic_driver::verbs::endpoint::ConnectionRequest<ScheduledBar, ModelDma>,
+    ) -> Option<Pair> {
+        let options = PairOptions {
+            receives: 8,
+            ..PairOptions::default()
+        };
+        let pair = request.queue_pair(&self.domain, &options).ok()?;
+        for id in 0..8 {
+            let memory = self.context.allocate(64).expect("memory");
+            pair.post_receive(id, memory).ok()?;
+        }
+        self.schedule.is_on.set(true);
+        let accepted = pair.accept(b"");
+        self.schedule.is_on.set(false);
+        // Those of places after the last operation.
+        let operations = self.schedule.operations.get();
+        self.schedule.operations.set(usize::MAX);
+        self.schedule.arrive(&self.device);
+        self.schedule.operations.set(operations);
+        accepted.is_ok().then_some(pair)
+    }
+
+    /// Let the peer send again what is missing, and judge.
+    fn finish(&mut self, script: &Script, peer: &mut Peer, pair: Option<Pair>) -> Outcome {
+        let mut delivered = Vec::new();
+        for _ in 0..ROUNDS {
+            self.poll();
+            self.exchange(peer);
+            while let Some(done) = pair.as_ref().and_then(|pair| pair.poll_completion().ok()?) {
+                if (done.kind, done.status) == (WorkKind::Receive, Status::Success) {
+                    delivered.push(done.message());
+                }
+            }
+            if peer.is_reset || peer.is_done() {
+                break;
+            }
+            for frame in peer.unacknowledged() {
+                self.push(frame);
+            }
+        }
+        let wanted: Vec<Vec<u8>> = (1..script.segments).map(message).collect();
+        let outcome = match (peer.is_reset, delivered == wanted, delivered.is_empty()) {
+            (false, true, _) if peer.is_done() => Outcome::Delivered,
+            (true, _, true) => Outcome::Reset,
+            _ => panic!(
+                "{script:?}: reset {}, done {}, delivered {delivered:?}",
+                peer.is_reset,
+                peer.is_done()
+            ),
+        };
+        drop(pair);
+        self.poll();
+        while self.device.borrow_mut().next_sent().is_some() {}
+        assert_eq!(self.endpoint.connections(), 0, "{script:?}");
+        outcome
+    }
+}
+
+fn settings() -> startup::Settings {
+    startup::Settings {
+        revision: 1,
+        crc: false,
+        ird: 0,
+        ord: 0,
+        ..startup::Settings::default()
+    }
+}
+
+/// The peer's answer to a question for its MAC address.
+fn arp_reply(question: &[u8]) -> Vec<u8> {
+    let peer_mac = crate::peer::PEER_MAC;
+    let mut reply = [
+        &OWN_MAC[..],
+        &peer_mac,
+        &question[12..20],
+        &[0, 2],
+        &peer_mac,
+    ]
+    .concat();
+    reply.extend_from_slice(&crate::peer::PEER);
+    reply.extend_from_slice(&OWN_MAC);
+    reply.extend_from_slice(&OWN);
+    reply
+}
