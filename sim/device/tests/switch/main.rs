@@ -20,6 +20,10 @@ mod bus;
 mod peer;
 mod scene;
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rnic_driver::Dma;
+use rnic_sim::DeviceCore;
 use scene::{Outcome, Scene, Script};
 
 /// Calls `run` with every ascending choice of `count` places out of `0..=places`.
@@ -45,7 +49,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn run(&mut self, scene: &mut Scene, script: &Script) {
+    fn run<C: DeviceCore, D: Dma>(&mut self, scene: &mut Scene<C, D>, script: &Script) {
         match scene.run(script) {
             Outcome::Delivered => self.delivered += 1,
             Outcome::Reset => self.reset += 1,
@@ -54,7 +58,12 @@ impl Tally {
 }
 
 /// Play `all` scripts, or as many of them, spread evenly, as a short run has time for.
-fn play(scene: &mut Scene, what: &str, short: usize, all: &[Script]) -> Tally {
+fn play<C: DeviceCore, D: Dma>(
+    scene: &mut Scene<C, D>,
+    what: &str,
+    short: usize,
+    all: &[Script],
+) -> Tally {
     let count = rnic_effort::count(what, short.min(all.len()), all.len());
     let mut tally = Tally::default();
     for script in all.iter().step_by(all.len().div_ceil(count)) {
@@ -67,7 +76,7 @@ fn play(scene: &mut Scene, what: &str, short: usize, all: &[Script]) -> Tally {
 /// START-042: every interleaving without a fault.
 #[test]
 fn every_interleaving_delivers_once_or_resets() {
-    let mut scene = Scene::new();
+    let mut scene = Scene::model();
     let places = scene.places();
     for (count, what) in [
         (1, "interleavings of a Request"),
@@ -87,7 +96,7 @@ fn every_interleaving_delivers_once_or_resets() {
 /// START-042: up to six segments, of which one is lost or comes twice.
 #[test]
 fn six_segments_with_a_fault_deliver_once_or_reset() {
-    let mut scene = Scene::new();
+    let mut scene = Scene::model();
     let places = scene.places();
     let mut scripts = Vec::new();
     ascending(6, places, &mut |chosen| {
@@ -105,7 +114,7 @@ fn six_segments_with_a_fault_deliver_once_or_reset() {
 /// START-042: three segments and two faults.
 #[test]
 fn three_segments_with_two_faults_deliver_once_or_reset() {
-    let mut scene = Scene::new();
+    let mut scene = Scene::model();
     let places = scene.places();
     let mut scripts = Vec::new();
     ascending(3, places, &mut |chosen| {
@@ -119,5 +128,36 @@ fn three_segments_with_two_faults_deliver_once_or_reset() {
         400,
         &scripts,
     );
+    assert!(tally.delivered > 0 && tally.reset > 0);
+}
+
+/// START-042 on the verilated core: up to six segments, up to two faults, and frames that are still
+/// on their way through the device when an operation begins.
+#[test]
+fn a_sample_on_the_verilated_core_delivers_once_or_resets() {
+    let mut scene = Scene::rtl();
+    let places = scene.places();
+    let count = rnic_effort::count("interleavings on the verilated core", 20, 1_000);
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let segments = random.random_range(2..=6);
+        let mut chosen: Vec<usize> = (0..segments)
+            .map(|_| random.random_range(0..=places))
+            .collect();
+        chosen.sort_unstable();
+        let mut script = Script::of(&chosen, segments);
+        for _ in 0..random.random_range(0..=2) {
+            let faulty = script.with_faults(places);
+            if !faulty.is_empty() {
+                let index = random.random_range(0..faulty.len());
+                script = faulty[index].clone();
+            }
+        }
+        scene.schedule.ahead.set(random.random_range(0..400));
+        println!("seed {seed}: {script:?}");
+        tally.run(&mut scene, &script);
+    }
+    println!("{tally:?}");
     assert!(tally.delivered > 0 && tally.reset > 0);
 }

@@ -1,24 +1,23 @@
 //! An endpoint over a software device in one thread, which a script is played against.
 
-use crate::bus::{Schedule, ScheduledBar};
+use crate::bus::{Schedule, ScheduledBar, SETTLE_CYCLES};
 use crate::peer::{message, Peer, OWN, OWN_MAC, PORT};
 use rnic_abi::sizes::Sizes;
 use rnic_device::model::{attach, DeviceModel, ModelDma};
+use rnic_device::PAYLOAD_OCTETS_MAX;
 use rnic_driver::stack::{AddressPrefix, Settings};
 use rnic_driver::verbs::endpoint::{
-    Endpoint, EndpointSettings, Listener, PairOptions, QueuePair, WorkKind,
+    ConnectionRequest, Endpoint, EndpointSettings, Listener, PairOptions, QueuePair, WorkKind,
 };
 use rnic_driver::verbs::{Context, ProtectionDomain};
-use rnic_driver::Device;
+use rnic_driver::{Device, Dma};
 use rnic_iwarp::queue_pair::Status;
 use rnic_iwarp::startup;
-use rnic_sim::DeviceCore;
+use rnic_sim::{DeviceCore, SimDma, Simulation, SimulationConfig};
 use rnic_tcp::TimeOut;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-
-type Pair = QueuePair<ScheduledBar, ModelDma>;
 
 /// Rounds after which nothing more will come.
 const ROUNDS: usize = 40;
@@ -70,23 +69,45 @@ impl Script {
 }
 
 /// The endpoint and its device; a connection for each script.
-pub struct Scene {
-    device: Rc<RefCell<DeviceModel>>,
-    schedule: Rc<Schedule>,
-    endpoint: Endpoint<ScheduledBar, ModelDma>,
-    listener: Listener<ScheduledBar, ModelDma>,
-    domain: ProtectionDomain<ScheduledBar, ModelDma>,
-    context: Context<ScheduledBar, ModelDma>,
+pub struct Scene<C: DeviceCore, D: Dma> {
+    device: Rc<RefCell<C>>,
+    pub schedule: Rc<Schedule>,
+    endpoint: Endpoint<ScheduledBar<C>, D>,
+    listener: Listener<ScheduledBar<C>, D>,
+    domain: ProtectionDomain<ScheduledBar<C>, D>,
+    context: Context<ScheduledBar<C>, D>,
     now_us: u64,
     port: u16,
 }
 
-impl Scene {
-    pub fn new() -> Self {
+impl Scene<DeviceModel, ModelDma> {
+    /// The device in software.
+    pub fn model() -> Self {
         let device = Rc::new(RefCell::new(DeviceModel::new(64, Sizes::LARGEST)));
-        let (bar, dma) = attach(&device);
+        let (_, dma) = attach(&device);
+        Self::new(device, dma)
+    }
+}
+
+impl Scene<Simulation, SimDma> {
+    /// The verilated core.
+    pub fn rtl() -> Self {
+        let config = SimulationConfig {
+            width: 64,
+            max_payload_octets: PAYLOAD_OCTETS_MAX,
+            ..SimulationConfig::default()
+        };
+        let simulation = Simulation::new(&config).expect("the library is built");
+        let device = Rc::new(RefCell::new(simulation));
+        let (_, dma) = rnic_sim::attach(&device);
+        Self::new(device, dma)
+    }
+}
+
+impl<C: DeviceCore, D: Dma> Scene<C, D> {
+    fn new(device: Rc<RefCell<C>>, dma: D) -> Self {
         let schedule = Rc::new(Schedule::default());
-        let bar = ScheduledBar::new(bar, &device, &schedule);
+        let bar = ScheduledBar::new(&device, &schedule);
         let config = Endpoint::device_config();
         let opened = Device::open(bar, dma, config).expect("it opens");
         let context = Context::new(opened).expect("it is unused");
@@ -125,13 +146,13 @@ impl Scene {
     fn push(&self, frame: Vec<u8>) {
         let mut device = self.device.borrow_mut();
         device.push_frame(frame, false);
-        device.run(1_000);
+        device.run(SETTLE_CYCLES);
     }
 
     fn poll(&mut self) {
         self.now_us += ROUND_US;
         self.endpoint.poll(self.now_us).expect("it is there");
-        self.device.borrow_mut().run(1_000);
+        self.device.borrow_mut().run(SETTLE_CYCLES);
     }
 
     /// Give the peer what was sent, and its answers to the device.
@@ -196,8 +217,8 @@ impl Scene {
     /// Accept, while the script's frames arrive between the operations.
     fn accept(
         &mut self,
-        request: rnic_driver::verbs::endpoint::ConnectionRequest<ScheduledBar, ModelDma>,
-    ) -> Option<Pair> {
+        request: ConnectionRequest<ScheduledBar<C>, D>,
+    ) -> Option<QueuePair<ScheduledBar<C>, D>> {
         let options = PairOptions {
             receives: 8,
             ..PairOptions::default()
@@ -219,7 +240,12 @@ impl Scene {
     }
 
     /// Let the peer send again what is missing, and judge.
-    fn finish(&mut self, script: &Script, peer: &mut Peer, pair: Option<Pair>) -> Outcome {
+    fn finish(
+        &mut self,
+        script: &Script,
+        peer: &mut Peer,
+        pair: Option<QueuePair<ScheduledBar<C>, D>>,
+    ) -> Outcome {
         let mut delivered = Vec::new();
         for _ in 0..ROUNDS {
             self.poll();
