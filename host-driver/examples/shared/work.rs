@@ -2,7 +2,9 @@
 //! message wants to know that the peer has gone, too.
 
 use crate::failure::Failure;
-use rnic_driver::verbs::endpoint::{PairEvent, QueuePair, SendOperation, WorkCompletion, WorkKind};
+use rnic_driver::verbs::endpoint::{
+    EndpointError, PairEvent, QueuePair, SendOperation, WorkCompletion, WorkKind,
+};
 use rnic_driver::verbs::Memory;
 use rnic_iwarp::queue_pair::{Failure as PairFailure, PostError, Status};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
