@@ -19,7 +19,9 @@ const CONNECTIONS_EXAMPLE: &str = "\
 Example:
   rnicctl connections monitor:$XDG_RUNTIME_DIR/ferrowarp/storage.sock --json
 
-RCV.NXT is the next octet that is expected; RANGES and PAGES are what segments beyond a gap hold.
+RCV.NXT is the next octet that is expected; RANGES and PAGES are what segments beyond a gap hold. The
+second table is of connections that an endpoint of the driver has: AGAIN is segments sent again, of
+those sent; SENDS are work requests that have not completed, READS those of the peer's memory.
 Only the application that has a device open has connections: opening a vfio: or vfio-user: device
 resets it.";
 
@@ -124,13 +126,54 @@ fn connections_text(connections: &[ConnectionReport]) -> String {
     let head = [
         "ID", "REMOTE", "LOCAL", "DOMAIN", "QUEUE", "RCV.NXT", "WINDOW", "RANGES", "PAGES",
     ];
-    render(head, &rows)
+    let mut text = render(head, &rows);
+    let of_endpoints: Vec<[String; 10]> = connections.iter().filter_map(endpoint_row).collect();
+    if !of_endpoints.is_empty() {
+        let head = [
+            "ID",
+            "STATE",
+            "RTT",
+            "RTO",
+            "CWND",
+            "FLYING",
+            "AGAIN",
+            "SENDS",
+            "READS",
+            "LAST ERROR",
+        ];
+        text.push('\n');
+        text.push_str(&render(head, &of_endpoints));
+    }
+    text
+}
+
+/// What the endpoint of a connection does for it.
+fn endpoint_row(connection: &ConnectionReport) -> Option<[String; 10]> {
+    let endpoint = connection.endpoint.as_ref()?;
+    let of_all = |part: u64, all: u64| format!("{part}/{all}");
+    Some([
+        connection.id.to_string(),
+        endpoint.state.clone(),
+        endpoint
+            .srtt_us
+            .map_or("-".to_owned(), |us| format!("{us}us")),
+        format!("{}us", endpoint.rto_us),
+        endpoint.congestion_octets.to_string(),
+        endpoint.flying_octets.to_string(),
+        of_all(endpoint.retransmitted_segments, endpoint.segments),
+        endpoint.sends_posted.to_string(),
+        endpoint.reads_out.to_string(),
+        endpoint
+            .last_error
+            .clone()
+            .unwrap_or_else(|| "-".to_owned()),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rnic_driver::monitor::{OutOfOrderReport, TcpReport};
+    use rnic_driver::monitor::{EndpointReport, OutOfOrderReport, TcpReport};
 
     #[test]
     fn a_region_has_a_line() {
@@ -169,11 +212,33 @@ STAG        OCTETS  RIGHTS                  DOMAIN  CONNECTION  VALID
                 pages: 9,
                 duplicate_acks: 0,
             },
+            endpoint: None,
         };
         let text = "\
 ID  REMOTE          LOCAL           DOMAIN  QUEUE  RCV.NXT  WINDOW  RANGES  PAGES
 5   192.0.2.1:1000  192.0.2.2:2000  3       1      77       65536   2       9
 ";
-        assert_eq!(connections_text(&[connection]), text);
+        assert_eq!(connections_text(std::slice::from_ref(&connection)), text);
+        let endpoint = EndpointReport {
+            state: "Established".to_owned(),
+            srtt_us: Some(1_472),
+            rto_us: 200_000,
+            congestion_octets: 14_600,
+            flying_octets: 2_920,
+            segments: 1_522,
+            retransmitted_segments: 25,
+            sends_posted: 8,
+            reads_out: 1,
+            last_error: None,
+        };
+        let connection = ConnectionReport {
+            endpoint: Some(endpoint),
+            ..connection
+        };
+        let more = "
+ID  STATE        RTT     RTO       CWND   FLYING  AGAIN    SENDS  READS  LAST ERROR
+5   Established  1472us  200000us  14600  2920    25/1522  8      1      -
+";
+        assert_eq!(connections_text(&[connection]), format!("{text}{more}"));
     }
 }

@@ -29,7 +29,7 @@
 //! | `ferrowarp-monitor/1 info` | `{"version":1,"info":{..}}`: [`Info`] |
 //! | `ferrowarp-monitor/1 counters` | `{"version":1,"counters":{"frames":7,..}}`, modulo 2^32, since the device was opened |
 //! | `ferrowarp-monitor/1 regions FROM` | `{"version":1,"regions":{"items":[..],"next":N}}`: up to [`PAGE_ITEMS`] [`RegionReport`]s with an STag of at least FROM, in order |
-//! | `ferrowarp-monitor/1 connections FROM` | the same with [`ConnectionReport`]s, by their ids |
+//! | `ferrowarp-monitor/1 connections FROM` | the same with [`ConnectionReport`]s, by their ids; of an endpoint with an [`EndpointReport`] each |
 //! | anything else | `{"version":1,"error":"why"}` |
 //!
 //! FROM is decimal. Ask for 0 first, then for `next` until it is null. Each page is read at another
@@ -53,8 +53,8 @@ mod client;
 
 pub use client::{Client, MonitorError, ANSWER_OCTETS_MAX};
 pub use protocol::{
-    Answer, Body, ConnectionReport, Info, OutOfOrderReport, Page, PoolReport, RegionReport,
-    Request, TcpReport, REQUEST_OCTETS_MAX, VERSION,
+    Answer, Body, ConnectionReport, EndpointReport, Info, OutOfOrderReport, Page, PoolReport,
+    RegionReport, Request, TcpReport, REQUEST_OCTETS_MAX, VERSION,
 };
 pub use report::{report, PAGE_ITEMS};
 pub use server::{Monitor, CLIENTS_MAX};

@@ -189,6 +189,35 @@ pub struct ConnectionReport {
     pub tcp: TcpReport,
     /// What it holds of segments beyond a gap.
     pub out_of_order: OutOfOrderReport,
+    /// What its owner does for it, if that is an endpoint of
+    /// [`verbs`](crate::verbs::endpoint).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<EndpointReport>,
+}
+
+/// A connection as its endpoint has it: the sender of TCP, and the queue pair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointReport {
+    /// State of TCP, as RFC 9293 names it.
+    pub state: String,
+    /// Smoothed round-trip time in microseconds, once there is one.
+    pub srtt_us: Option<u64>,
+    /// Retransmission time-out in microseconds.
+    pub rto_us: u64,
+    /// Congestion window in octets.
+    pub congestion_octets: u64,
+    /// Octets that are believed to be in the network.
+    pub flying_octets: u64,
+    /// Segments with payload that were sent.
+    pub segments: u64,
+    /// Segments that were sent again.
+    pub retransmitted_segments: u64,
+    /// Work requests that are posted and have not completed.
+    pub sends_posted: u32,
+    /// Reads of the peer's memory that are outstanding.
+    pub reads_out: u32,
+    /// Why it has failed, if it has.
+    pub last_error: Option<String>,
 }
 
 /// TCP state of a connection.

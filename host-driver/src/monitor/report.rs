@@ -3,8 +3,8 @@
 //! Input: a request. Output: its answer; of a list, a page. The device is only read.
 
 use super::protocol::{
-    Body, ConnectionReport, Info, OutOfOrderReport, Page, PoolReport, RegionReport, Request,
-    TcpReport, FORMER_POOL_NAMES,
+    Body, ConnectionReport, EndpointReport, Info, OutOfOrderReport, Page, PoolReport, RegionReport,
+    Request, TcpReport, FORMER_POOL_NAMES,
 };
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
@@ -28,8 +28,20 @@ const RIGHTS: [(u32, &str); 4] = [
     (RIGHT_REMOTE_INVALIDATE, "remote_invalidate"),
 ];
 
+/// What the owner of a device does for a connection, if anything.
+pub(crate) type Endpoints<'a> = dyn Fn(ConnectionId) -> Option<EndpointReport> + 'a;
+
 /// What the device answers to `request`; a device that does not answer is a [`Body::Error`].
 pub fn report<B: Bar, D: Dma>(device: &mut Device<B, D>, request: Request) -> Body {
+    report_with(device, request, &|_| None)
+}
+
+/// As [`report`]; `endpoint` is what the owner does for a connection.
+pub(crate) fn report_with<B: Bar, D: Dma>(
+    device: &mut Device<B, D>,
+    request: Request,
+    endpoint: &Endpoints<'_>,
+) -> Body {
     let read = match request {
         Request::Info => info(device).map(Body::Info),
         Request::Counters => device.counters().map(|counters| {
@@ -39,7 +51,7 @@ pub fn report<B: Bar, D: Dma>(device: &mut Device<B, D>, request: Request) -> Bo
             Body::Counters(named.collect())
         }),
         Request::Regions { from } => regions(device, from).map(Body::Regions),
-        Request::Connections { from } => connections(device, from).map(Body::Connections),
+        Request::Connections { from } => connections(device, from, endpoint).map(Body::Connections),
     };
     read.unwrap_or_else(|error| Body::Error(error.to_string()))
 }
@@ -102,6 +114,7 @@ fn regions<B: Bar, D: Dma>(
 fn connections<B: Bar, D: Dma>(
     device: &mut Device<B, D>,
     from: u64,
+    endpoint: &Endpoints<'_>,
 ) -> Result<Page<ConnectionReport>, DriverError> {
     let open = device.connections();
     let mut open: Vec<(ConnectionId, ConnectionConfig)> = open
@@ -134,6 +147,7 @@ fn connections<B: Bar, D: Dma>(
                 pages: out_of_order.pages,
                 duplicate_acks: out_of_order.duplicate_acks,
             },
+            endpoint: endpoint(connection),
         })
     });
     let items = items.collect::<Result<_, DriverError>>()?;

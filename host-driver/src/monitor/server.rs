@@ -4,7 +4,7 @@
 //! undone makes the set readable again.
 
 use super::protocol::{Answer, Body, Request, REQUEST_OCTETS_MAX, VERSION};
-use super::report::report;
+use super::report::{report_with, Endpoints};
 use super::visitor::{Next, Visitor};
 use crate::device::access::{Bar, Dma};
 use crate::device::Device;
@@ -68,6 +68,15 @@ impl Monitor {
     /// The system's: no file descriptor is left, or no memory. The device is as it was; a later
     /// call may succeed.
     pub fn serve<B: Bar, D: Dma>(&mut self, device: &mut Device<B, D>) -> io::Result<()> {
+        self.serve_with(device, &|_| None)
+    }
+
+    /// As [`Monitor::serve`], of an owner that says what it does for a connection.
+    pub(crate) fn serve_with<B: Bar, D: Dma>(
+        &mut self,
+        device: &mut Device<B, D>,
+        endpoint: &Endpoints<'_>,
+    ) -> io::Result<()> {
         let mut events = Vec::<Event>::with_capacity(CLIENTS_MAX + 1);
         let at_once = Timespec::default();
         match epoll::wait(&self.epoll, spare_capacity(&mut events), Some(&at_once)) {
@@ -78,7 +87,7 @@ impl Monitor {
             let key = event.data.u64();
             if key == LISTENER {
                 self.accept()?;
-            } else if self.turn(key, device)? {
+            } else if self.turn(key, device, endpoint)? {
                 break;
             }
         }
@@ -109,7 +118,12 @@ impl Monitor {
     }
 
     /// Go on with a client; `true` if it was answered.
-    fn turn<B: Bar, D: Dma>(&mut self, key: u64, device: &mut Device<B, D>) -> io::Result<bool> {
+    fn turn<B: Bar, D: Dma>(
+        &mut self,
+        key: u64,
+        device: &mut Device<B, D>,
+        endpoint: &Endpoints<'_>,
+    ) -> io::Result<bool> {
         let found = self.visitors.iter().position(|(own, _)| *own == key);
         // It has just lost its place.
         let Some(index) = found else {
@@ -119,7 +133,8 @@ impl Monitor {
         let was_answered = visitor.is_answered();
         let next = match visitor.turn() {
             Next::Answer(line) => {
-                let body = Request::parse(&line).map(|request| report(device, request));
+                let body = Request::parse(&line);
+                let body = body.map(|request| report_with(device, request, endpoint));
                 visitor.answer(encode(body.unwrap_or_else(Body::Error))?)
             }
             Next::TooLong => visitor.answer(encode(Body::Error(format!(

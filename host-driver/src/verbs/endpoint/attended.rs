@@ -15,11 +15,13 @@ use crate::device::access::{Bar, Dma};
 use crate::device::config::Config;
 use crate::device::error::DriverError;
 use crate::device::interrupts::InterruptSource;
+use crate::monitor::Monitor;
 use crate::stack::{Ends, Interface, InterfaceCounts};
 use crate::verbs::completion_queue::CompletionQueue;
 use crate::verbs::context::Context;
 use crate::verbs::ledger::Object;
 use rnic_tcp::{Connection, ListenerSettings};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -63,8 +65,8 @@ impl Endpoint {
     /// Begin, on a thread of its own.
     ///
     /// # Errors
-    /// [`EndpointError::Interface`], [`EndpointError::Tcp`], [`EndpointError::System`];
-    /// [`EndpointError::Device`]: the context has an endpoint, no transmit ring
+    /// [`EndpointError::Interface`], [`EndpointError::Tcp`], [`EndpointError::System`],
+    /// [`EndpointError::Monitor`]; [`EndpointError::Device`]: the context has an endpoint, no transmit ring
     /// ([`Endpoint::device_config`] has both), or no vector or queue is left.
     pub fn start(context: &Context, settings: &EndpointSettings) -> Result<Self, EndpointError> {
         let clock = Clock::Running(Instant::now());
@@ -72,7 +74,9 @@ impl Endpoint {
         let function = endpoint.take_vector()?;
         let shared = Arc::clone(&endpoint.shared);
         let vector = endpoint.vector.unwrap_or_default();
-        let run = move || shared.run(&function, vector);
+        let path = settings.monitor.as_deref();
+        let monitor = path.map(Monitor::bind).transpose()?;
+        let run = move || shared.run(&function, vector, monitor);
         let thread = thread::Builder::new().name("rnic endpoint".to_owned());
         let spawned = thread.spawn(run).map_err(|source| EndpointError::System {
             what: "a thread",
@@ -274,6 +278,14 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
             Ok(())
         })?;
         Ok(Listener::new(&self.shared, own, notice))
+    }
+
+    /// As [`Monitor::serve`], with what the endpoint does for its connections.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn serve_monitor(&self, monitor: &mut Monitor) -> io::Result<()> {
+        self.shared.view(|engine| engine.serve_monitor(monitor))
     }
 
     /// What the endpoint has done.

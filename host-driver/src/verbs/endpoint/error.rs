@@ -5,6 +5,7 @@ use crate::stack::{SettingsError, Unroutable};
 use rnic_iwarp::queue_pair::PostError;
 use rnic_iwarp::startup::{self, AnswerError, StartupError};
 use rnic_tcp::{HandoverError, Lost, OutOfRange};
+use rnic_vfio_user::ServerError;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use thiserror::Error;
@@ -23,6 +24,9 @@ pub enum EndpointError {
         /// Its answer.
         source: io::Error,
     },
+    /// The socket of the monitor.
+    #[error("the monitor: {0}")]
+    Monitor(#[from] ServerError),
     /// The interface cannot be as it was asked for.
     #[error("the interface: {0}")]
     Interface(#[from] SettingsError),

@@ -111,6 +111,8 @@ pub(super) struct Live {
     pub(super) is_connected: bool,
     pub(super) is_peer_closed: bool,
     pub(super) lost: Option<Lost>,
+    /// Why the queue pair has failed.
+    pub(super) failure: Option<Failure>,
     /// The machine has nothing more to say.
     pub(super) is_pair_over: bool,
     /// Its user has let it go.
@@ -145,6 +147,7 @@ impl Live {
             notice,
             is_peer_closed: false,
             lost: None,
+            failure: None,
             is_pair_over: false,
             is_let_go: false,
             is_fin_due: false,
@@ -263,6 +266,7 @@ impl Live {
 
     fn on_tcp_event(&mut self, event: Event) {
         self.notice.raise();
+        log::debug!("{}: TCP: {event:?}", self.ends.peer);
         match event {
             Event::Connected => self.is_connected = true,
             Event::PeerClosed => {
@@ -299,7 +303,10 @@ impl Live {
             let shown = match event {
                 PairMachineEvent::Established => PairEvent::Established,
                 PairMachineEvent::HalfClosed => PairEvent::HalfClosed,
-                PairMachineEvent::Failed(failure) => PairEvent::Failed(failure),
+                PairMachineEvent::Failed(failure) => {
+                    self.failure = Some(failure);
+                    PairEvent::Failed(failure)
+                }
                 PairMachineEvent::Closed => {
                     self.is_pair_over = true;
                     PairEvent::Closed
@@ -313,6 +320,7 @@ impl Live {
                     continue;
                 }
             };
+            log::debug!("{}: {shown:?}", self.ends.peer);
             self.inbox.events.push_back(shown);
         }
         while let Some(completion) = pair.machine.poll_completion() {

@@ -16,6 +16,7 @@
 //! | `starting`   | MPA's start-up, and the switch to the device                 |
 //! | `engine`     | all connections, and what moves them                         |
 //! | `arriving`   | results, events, completions, frames                         |
+//! | `observing`  | what an administrator sees                                   |
 //! | `shared`     | the lock, the thread, the clock                              |
 //! | `handle`     | what every handle of a connection is                         |
 //! | `work`       | requests as they are posted, and as they complete            |
@@ -36,6 +37,7 @@ mod live;
 mod starting;
 mod engine;
 mod arriving;
+mod observing;
 mod shared;
 mod handle;
 mod settings;

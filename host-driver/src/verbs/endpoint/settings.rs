@@ -1,6 +1,7 @@
 //! What an endpoint is told when it is made.
 
 use crate::stack::Settings;
+use std::path::PathBuf;
 
 /// Octets of headers of IP and TCP without options.
 const HEADERS_V4: u16 = 40;
@@ -13,6 +14,9 @@ pub struct EndpointSettings {
     pub interface: Settings,
     /// TCP of all its connections; the largest segment is what the MTU leaves.
     pub tcp: rnic_tcp::Settings,
+    /// Where a [`Monitor`](crate::monitor::Monitor) answers, if it is to; the endpoint's thread
+    /// serves it.
+    pub monitor: Option<PathBuf>,
 }
 
 impl EndpointSettings {
@@ -28,6 +32,10 @@ impl EndpointSettings {
             emss_octets: emss_octets.max(rnic_tcp::settings::EMSS_OCTETS_MIN),
             ..rnic_tcp::Settings::default()
         };
-        Self { interface, tcp }
+        Self {
+            interface,
+            tcp,
+            monitor: None,
+        }
     }
 }

@@ -11,6 +11,7 @@ use super::error::EndpointError;
 use super::notice::Notice;
 use crate::bus::PciFunction;
 use crate::device::access::{Bar, Dma};
+use crate::monitor::Monitor;
 use crate::verbs::ledger::Core;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::os::fd::AsFd;
@@ -137,7 +138,7 @@ impl<B: Bar, D: Dma> Shared<B, D> {
     }
 
     /// What the thread does until then.
-    pub(super) fn run(&self, function: &PciFunction, vector: u8) {
+    pub(super) fn run(&self, function: &PciFunction, vector: u8, mut monitor: Option<Monitor>) {
         while !self.is_ending.load(Ordering::Acquire) {
             // Interrupts are taken before what they are raised for is polled.
             self.wake.take();
@@ -145,6 +146,10 @@ impl<B: Bar, D: Dma> Shared<B, D> {
             let deadline = {
                 let mut engine = self.lock();
                 engine.turn(self.now());
+                if let Some(monitor) = &mut monitor {
+                    // Without files or memory for a client there is the next one.
+                    let _ = engine.serve_monitor(monitor);
+                }
                 let deadline = engine.deadline(self.now());
                 self.planned
                     .store(deadline.unwrap_or(u64::MAX), Ordering::Release);
@@ -158,6 +163,11 @@ impl<B: Bar, D: Dma> Shared<B, D> {
             let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
             let interrupts = function.interrupt_fd(vector);
             fds.extend(interrupts.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+            fds.extend(
+                monitor
+                    .as_ref()
+                    .map(|monitor| PollFd::new(monitor, PollFlags::IN)),
+            );
             // What interrupts it is a reason to look as well.
             let _ = poll(&mut fds, left.as_ref());
             self.planned.store(0, Ordering::Release);

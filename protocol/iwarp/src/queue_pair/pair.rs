@@ -181,6 +181,11 @@ impl QueuePair {
         Ok(())
     }
 
+    /// Reads of the peer's memory that are outstanding.
+    pub fn reads_out(&self) -> usize {
+        self.sends.reads_out()
+    }
+
     /// The next completion, of either queue.
     pub fn poll_completion(&mut self) -> Option<Completion> {
         self.sends.pop().or_else(|| self.receives.pop())

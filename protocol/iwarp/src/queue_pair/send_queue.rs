@@ -95,6 +95,11 @@ impl SendQueue {
         self.entries.get(self.begun).map(|entry| &entry.work)
     }
 
+    /// Reads whose responses are not here.
+    pub fn reads_out(&self) -> usize {
+        self.reads.len()
+    }
+
     fn can_read(&self) -> bool {
         self.reads.len() < self.ord
     }

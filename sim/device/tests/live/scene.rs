@@ -75,10 +75,15 @@ pub struct Scene {
     pub responder: End,
     /// A hub, if there is one.
     pub wire: Option<Wire>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Scene {
+    /// A folder of its own.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     /// Two devices in software, joined without anything between them.
     pub fn new(v6: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -88,7 +93,7 @@ impl Scene {
             responder: End::open("model", 1, &format!("unix:{link}"), v6),
             initiator: End::open("model", 2, &format!("unix-connect:{link}"), v6),
             wire: None,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -101,7 +106,7 @@ impl Scene {
             responder: End::open(kind, 1, &link(0), false),
             initiator: End::open(kind, 2, &link(1), false),
             wire: Some(wire),
-            _folder: folder,
+            folder,
         }
     }
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Pings over two simulated devices: two servers of devices, a hub between their wires, and rping at
+# either end, each a process of its own.
+#
+#   rping.sh [--dut model|rtl] [OPTION]...
+#
+# The options are those of both ends of rping, such as --markers, --revision 1, --no-crc or --vlan 7;
+# -C COUNT, -S OCTETS and -v among them. Programs are those of target/release (or of
+# CARGO_TARGET_DIR). Everything ends with this script, however that ends.
+set -euo pipefail
+programs=${CARGO_TARGET_DIR:-target}/release
+dut=model
+if [ "${1:-}" = --dut ]; then
+    dut=${2:?"rping.sh: --dut takes model or rtl"}
+    shift 2
+fi
+folder=$(mktemp -d)
+children=()
+end() {
+    kill "${children[@]}" 2>/dev/null || true
+    wait 2>/dev/null || true
+    rm -rf "$folder"
+}
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+# The reader of what is printed has left.
+trap 'exit 141' PIPE
+
+# Wait for a line of a file that a child writes; more than a minute when a core is built first.
+wait_for() {
+    local child=$1 file=$2 line=$3
+    until grep -q "$line" "$file" 2>/dev/null; do
+        if ! kill -0 "$child" 2>/dev/null; then
+            cat "$file" >&2
+            echo "rping.sh: a program has ended before it was ready; what it said is above" >&2
+            exit 2
+        fi
+        sleep 0.05
+    done
+}
+
+# What a program says, behind its name, as it comes.
+name() {
+    sed -u "s/^/$1: /"
+}
+
+for end in a b; do
+    "$programs/rnic" serve --dut "$dut" --vfio-user "$folder/$end.sock" \
+        --link "unix:$folder/$end.wire" --clients 1 >"$folder/$end.log" 2>&1 &
+    children+=($!)
+    # One after the other: the first one builds the core, if it has to be built.
+    wait_for $! "$folder/$end.log" '^serving '
+done
+"$programs/rnic" hub --port "unix-connect:$folder/a.wire" --port "unix-connect:$folder/b.wire" \
+    >"$folder/hub.log" 2>&1 &
+hub=$!
+children+=("$hub")
+wait_for "$hub" "$folder/hub.log" '^seed '
+
+"$programs/rping" "vfio-user:$folder/a.sock" --server --own 192.0.2.1/24 "$@" \
+    > >(tee "$folder/server.log" | name server) 2> >(name server >&2) &
+server=$!
+children+=("$server")
+wait_for "$server" "$folder/server.log" '^listening '
+begun=$(date +%s%N)
+status=0
+"$programs/rping" "vfio-user:$folder/b.sock" --client --own 192.0.2.2/24 --address 192.0.2.1 \
+    --verify "$@" > >(name client) 2> >(name client >&2) || status=$?
+took=$((($(date +%s%N) - begun) / 1000000))
+if [ "$status" != 0 ]; then
+    # A server that nobody has reached waits on.
+    kill "$server" 2>/dev/null || true
+fi
+wait "$server" || [ "$status" != 0 ] || status=$?
+kill -INT "$hub" && wait "$hub" || true
+grep '^unix-connect' "$folder/hub.log" | sed "s|unix-connect:$folder/|hub: |" || true
+# What was said before is printed before the result.
+sleep 0.1
+case $status in
+    0) echo "rping: good, on two devices ($dut), in $took ms" ;;
+    *) echo "rping: failed, on two devices ($dut); what each said is above" >&2 ;;
+esac
+exit "$status"
