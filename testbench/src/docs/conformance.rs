@@ -22,8 +22,8 @@ const HEAD: &str = "\
 Each protocol requirement with the tests that cite its id in their name or in the comment above
 them. *Not implemented* and *in part* come with the reason. Of a requirement that binds both ends
 the tables of the families have the receiving half; the sending half has a verdict of its own, in
-[the sending half](#the-sending-half). The protocol crates decide what is sent, and frame it; no
-connection of the device uses them yet. The full rows, with how each is to be verified, stand in
+[the sending half](#the-sending-half). The protocol crates decide what is sent, and frame it; the
+driver's endpoint puts them on the device. The full rows, with how each is to be verified, stand in
 [requirements.csv](requirements.csv).
 ";
 
@@ -32,7 +32,7 @@ const SENDING_HEAD: &str = "
 
 The requirements that bind both ends, with the tests of senders that cite them: `protocol/iwarp`
 makes the octets, and captures of Linux, the model and `protocol/wire` say whether they are right.
-No connection of the device sends them yet.
+Two devices of one test exchange them (`sim/device/tests/live`).
 ";
 
 /// Folders whose tests are of senders.
