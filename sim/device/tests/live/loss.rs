@@ -5,6 +5,8 @@ use rnic_device::hub::{Rate, Settings as Faults};
 use rnic_driver::verbs::endpoint::{QueuePair, SendOperation, WorkKind};
 use rnic_iwarp::queue_pair::Status;
 use rnic_iwarp::startup::Settings;
+use std::path::Path;
+use std::process::Command;
 
 /// Octets of a message of the Sends.
 const MESSAGE: usize = 4096;
@@ -148,15 +150,36 @@ fn run(kind: &str, count: usize, rate: f64) {
     println!("{kind}: {statistics:?}");
     assert!(statistics.sent.retransmitted_segments > 0, "{statistics:?}");
     drop((initiator, responder));
-    let counts = scene
-        .wire
-        .as_mut()
-        .map(|wire| wire.end())
-        .expect("there is one");
+    let wire = scene.wire.as_mut().expect("there is one");
+    let counts = wire.end();
     println!("{counts:?}");
     assert!(counts
         .iter()
         .all(|port| port.lost > 0 && port.duplicated > 0 && port.late > 0));
+    judge(&wire.capture);
+}
+
+/// MPA-025, MPA-030: what was on the wire, judged by a script that knows nothing of the driver.
+fn judge(capture: &Path) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/judge.py");
+    let judged = Command::new("python3").arg(script).arg(capture).output();
+    let judged = judged.expect("python3 is there");
+    let text = String::from_utf8_lossy(&judged.stdout);
+    println!("{text}");
+    let errors = String::from_utf8_lossy(&judged.stderr);
+    assert!(judged.status.success(), "{text}{errors}");
+    let verdict: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(verdict["fpdus"].as_u64() > Some(100), "{text}");
+    assert!(verdict["again"].as_u64() > Some(0), "{text}");
+    // For `rnic play`, by hand.
+    if let Some(folder) = std::env::var_os("RNIC_KEEP") {
+        let name = capture
+            .parent()
+            .and_then(Path::file_name)
+            .expect("a folder");
+        let kept = Path::new(&folder).join(name).with_extension("pcapng");
+        std::fs::copy(capture, kept).expect("there is room");
+    }
 }
 
 #[test]
