@@ -14,7 +14,7 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 	--test documents document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters outside check test test-long campaign lint bench \
+.PHONY: help tools demo receive raw-frames counters rping outside check test test-long campaign lint bench \
 	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test \
 	generate check-generated figures clean
 
@@ -39,6 +39,11 @@ raw-frames: tools ## a driver process sends and receives Ethernet frames through
 counters: tools ## a driver process opens the served device, uses it, and prints its counters
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin counters
 	@host-driver/examples/run.sh counters
+
+# ARGS goes to both ends: "--markers --revision 1 -C 100 -S 4096 -v"; rping --help lists them.
+rping: tools ## two devices, a hub, and rping at either end (DUT=model or rtl, ARGS="--markers --revision 1")
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
+	@host-driver/examples/rping.sh --dut $(or $(DUT),model) $(ARGS)
 
 outside: ## an example builds outside of the workspace, with the driver and a device alone
 	@host-driver/examples/outside.sh
