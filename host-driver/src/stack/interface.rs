@@ -10,19 +10,21 @@
 //! ```
 //!
 //! Sources: RFC 826, 1122, 1191, 4443, 4861, 8200, 8201. Router advertisements and redirects are
-//! not followed: addresses and gateways are set by the user. Fragments and packets with IPv6
-//! extension headers are counted and dropped; so are packets for other addresses, as nothing is
-//! routed.
+//! not followed: addresses and gateways are set by the user. Fragments of TCP are put together, within
+//! bounds. Packets with other IPv6 extension headers are counted and dropped; so are packets for other
+//! addresses, as nothing is routed.
 
 mod arp;
 mod icmp;
 mod ip;
 
 use super::answers;
+use super::fragments::Fragments;
 use super::link::{self, group_mac, LinkHeader, Mac, NotOurs};
 use super::neighbours::{Hop, Neighbours, Question};
 use super::settings::{is_host, Settings, SettingsError};
 use smoltcp::wire::{ArpOperation, EthernetProtocol};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use thiserror::Error;
@@ -32,7 +34,7 @@ pub const FRAMES_MAX: usize = 256;
 const BROADCAST: Mac = [0xff; 6];
 
 /// What has arrived for connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrived<'a> {
     /// A TCP segment, whose checksum is right.
     Tcp {
@@ -40,8 +42,8 @@ pub enum Arrived<'a> {
         from: IpAddr,
         /// Which of the interface's addresses it is for.
         to: IpAddr,
-        /// Header and payload.
-        segment: &'a [u8],
+        /// Header and payload: of the frame, or put together from fragments.
+        segment: Cow<'a, [u8]>,
     },
     /// A packet of TCP was too big for a link on its way (RFC 1191, RFC 8201). Whoever has such a
     /// connection has to judge whether it sent that: the first octets of its header are here.
@@ -98,6 +100,11 @@ pub struct InterfaceCounts {
     pub bad_checksum: u64,
     /// Fragments.
     pub fragments: u64,
+    /// Packets that were put together from them.
+    pub reassembled: u64,
+    /// Packets that were not: a fragment did not come in time, contradicted another one, or others
+    /// took their place.
+    pub unfinished: u64,
     /// Packets with IPv6 extension headers.
     pub extensions: u64,
     /// Reports of a size that cannot be, or of what this interface did not send.
@@ -115,6 +122,7 @@ pub struct InterfaceCounts {
 pub struct Interface {
     settings: Settings,
     neighbours: Neighbours,
+    fragments: Fragments,
     frames: VecDeque<Vec<u8>>,
     counts: InterfaceCounts,
 }
@@ -127,6 +135,7 @@ impl Interface {
         Ok(Self {
             settings,
             neighbours: Neighbours::default(),
+            fragments: Fragments::default(),
             frames: VecDeque::new(),
             counts: InterfaceCounts::default(),
         })

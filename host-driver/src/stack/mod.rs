@@ -12,6 +12,7 @@
 //! | `link`         | Ethernet and VLAN headers                                               |
 //! | `neighbours`   | which MAC address has the next hop, and packets that wait for it        |
 //! | `answers`      | packets that the interface sends of itself                              |
+//! | `fragments`    | packets that come in parts                                              |
 //! | [`interface`]  | what becomes of a frame, and where a packet goes                        |
 //! | [`segments`]   | TCP segments between frames and `rnic-tcp`                              |
 //!
@@ -21,6 +22,7 @@ pub mod settings;
 mod link;
 mod neighbours;
 mod answers;
+mod fragments;
 pub mod interface;
 pub mod segments;
 

@@ -154,7 +154,12 @@ fn frames_that_wait_are_limited() {
 fn no_flipped_bit_of_a_segment_arrives() {
     for frame in [tcp_v4(b"octets"), tcp_v6(b"octets")] {
         let whole = interface().receive(&frame, 0);
-        let Some(Arrived::Tcp { from, to, segment }) = whole else {
+        let Some(Arrived::Tcp {
+            from,
+            to,
+            ref segment,
+        }) = whole
+        else {
             panic!("{whole:?}");
         };
         assert!(from.is_ipv4() == to.is_ipv4() && segment.ends_with(b"octets"));
@@ -177,6 +182,58 @@ fn no_flipped_bit_of_a_segment_arrives() {
                 + counts.extensions;
             assert_eq!(counted, u64::from(!is_in_no_sum), "bit {bit}: {counts:?}");
         }
+    }
+}
+
+/// The packet of a frame in two fragments of an IPv4 packet, or with IPv6 fragment headers.
+fn fragments(frame: &[u8], is_v6: bool) -> [Vec<u8>; 2] {
+    let (link, packet) = frame.split_at(14);
+    let header_octets = if is_v6 { 40 } else { 20 };
+    let (header, payload) = packet.split_at(header_octets);
+    let cut = 16;
+    [
+        (0, true, &payload[..cut]),
+        (cut as u16, false, &payload[cut..]),
+    ]
+    .map(|(at, more, part)| {
+        let mut packet = header.to_vec();
+        if is_v6 {
+            packet[4..6].copy_from_slice(&(part.len() as u16 + 8).to_be_bytes());
+            packet[6] = 44;
+            let place = (at | u16::from(more)).to_be_bytes();
+            packet.extend_from_slice(&[6, 0, place[0], place[1], 0, 0, 0, 9]);
+        }
+        packet.extend_from_slice(part);
+        if !is_v6 {
+            let mut view = smoltcp::wire::Ipv4Packet::new_unchecked(&mut packet);
+            view.set_total_len((header_octets + part.len()) as u16);
+            view.set_ident(9);
+            view.set_dont_frag(false);
+            view.set_more_frags(more);
+            view.set_frag_offset(at);
+            view.fill_checksum();
+        }
+        [link, &packet].concat()
+    })
+}
+
+/// MPA-064: a segment in fragments arrives as it was sent.
+#[test]
+fn a_segment_in_fragments_is_put_together() {
+    for (frame, is_v6) in [
+        (tcp_v4(b"octets of it"), false),
+        (tcp_v6(b"octets of it"), true),
+    ] {
+        let whole = interface().receive(&frame, 0);
+        let mut interface = interface();
+        let [first, last] = fragments(&frame, is_v6);
+        assert_eq!(interface.receive(&last, 0), None);
+        assert_eq!(interface.receive(&first, 1), whole);
+        let counts = interface.counts();
+        assert_eq!(
+            (counts.fragments, counts.reassembled, counts.unfinished),
+            (2, 1, 0)
+        );
     }
 }
 

@@ -102,7 +102,7 @@ fn segments_arrive_as_they_were_sent() {
         let Some(Arrived::Tcp { from, to, segment }) = arrived else {
             panic!("round {round}: {arrived:?}, {:?}", other.counts());
         };
-        let (found, segment) = read(from, to, segment).expect("it is whole");
+        let (found, segment) = read(from, to, &segment).expect("it is whole");
         let turned = Ends {
             own: ends.peer,
             peer: ends.own,

@@ -123,7 +123,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             };
             match self.interface.receive(&frame, now) {
                 None => {}
-                Some(Arrived::Tcp { from, to, segment }) => match read(from, to, segment) {
+                Some(Arrived::Tcp { from, to, segment }) => match read(from, to, &segment) {
                     Ok((ends, segment)) => self.on_segment(&ends, &segment, ledger, now),
                     Err(_) => self.counts.malformed += 1,
                 },
