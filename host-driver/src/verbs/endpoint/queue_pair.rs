@@ -7,8 +7,11 @@ use super::pair::{Depths, Resources};
 use super::work::{work, SendOperation, WorkCompletion, WorkKind};
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma, DmaBuffer};
+use crate::device::ids::ConnectionId;
 use crate::verbs::ledger::Object;
 use crate::verbs::memory::Memory;
+use crate::verbs::region::{MemoryRegion, RegionOptions};
+use crate::verbs::window::{MemoryWindow, WindowOptions};
 use crate::verbs::ProtectionDomain;
 use rnic_iwarp::queue_pair::{Kind, Limits, PostError};
 use rnic_iwarp::startup::{self, Initiator};
@@ -158,6 +161,50 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     pub fn accept(&self, private_data: &[u8]) -> Result<(), EndpointError> {
         self.handle
             .change(|live, wire| live.accept(private_data, wire))
+    }
+
+    /// Open a part of a region of the same domain to this connection alone; the window closes with it.
+    ///
+    /// # Errors
+    /// [`EndpointError::Device`], as [`Connection::bind`](super::super::Connection::bind);
+    /// [`EndpointError::State`] after the end, [`EndpointError::Ended`].
+    pub fn bind(
+        &self,
+        region: &MemoryRegion<B, D>,
+        options: &WindowOptions,
+    ) -> Result<MemoryWindow<B, D>, EndpointError> {
+        let (number, _) = self.reserved()?;
+        let core = &self.handle.shared.core;
+        Ok(MemoryWindow::bind(core, number, region, options)?)
+    }
+
+    /// Register memory that this connection alone may reach; the region ends with it.
+    ///
+    /// # Errors
+    /// [`EndpointError::Device`], as
+    /// [`ProtectionDomain::register`](super::super::ProtectionDomain::register), with the memory
+    /// freed; [`EndpointError::State`] after the end, [`EndpointError::Ended`].
+    pub fn register(
+        &self,
+        memory: Memory<B, D>,
+        options: &RegionOptions,
+    ) -> Result<MemoryRegion<B, D>, EndpointError> {
+        let (number, domain) = self.reserved()?;
+        let core = &self.handle.shared.core;
+        let registered = MemoryRegion::register(core, domain, Some(number), memory, options);
+        registered.map_err(|refused| refused.error.into())
+    }
+
+    /// The device's number of the connection, and its domain.
+    fn reserved(&self) -> Result<(ConnectionId, u16), EndpointError> {
+        let peer = self.handle.peer;
+        self.handle.view(|live| {
+            let resources = live.resources.as_ref();
+            let state = "has ended";
+            resources
+                .map(|resources| (resources.number, resources.reservation.protection_domain))
+                .ok_or(EndpointError::State { peer, state })
+        })?
     }
 
     /// Post memory for the peer's next Send.

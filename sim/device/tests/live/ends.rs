@@ -3,8 +3,10 @@
 use crate::scene::{completion, event, octets, Scene};
 use rnic_driver::monitor::{Client, Monitor};
 use rnic_driver::verbs::endpoint::{PairEvent, SendOperation, WorkKind};
-use rnic_iwarp::queue_pair::Status;
+use rnic_driver::verbs::{RegionOptions, Rights, WindowOptions};
+use rnic_iwarp::queue_pair::{Failure, Status};
 use rnic_iwarp::startup::Settings;
+use rnic_wire::ddp::errors::DDP_ASSOCIATION;
 
 /// MPA-060, DDP-030: an end closes while the other one has 1 MB to send: all of it arrives, then
 /// the end.
@@ -145,4 +147,57 @@ fn a_monitor_shows_connections_and_their_last_error() {
     assert_eq!(report.state, "Closed");
     let error = report.last_error.expect("it has failed");
     assert!(error.contains("the peer reset the connection"), "{error}");
+}
+
+/// DDP-048: a window is open to its connection alone. Another one that uses its STag is refused and
+/// ends with a Terminate at both ends; the first one goes on.
+#[test]
+fn a_window_is_open_to_its_connection_alone() {
+    let scene = Scene::new(false);
+    let settings = Settings::default();
+    let [initiator, responder] = scene.pairs([&settings, &settings]);
+    let [stranger, other] = scene.pairs([&settings, &settings]);
+    let memory = scene.responder.context.allocate(4096).expect("memory");
+    let region = scene
+        .responder
+        .domain
+        .register(memory, &RegionOptions::default());
+    let region = region.expect("a region without rights");
+    let options = WindowOptions {
+        rights: Rights::REMOTE_WRITE,
+        range: 1024..2048,
+        tagged_offset: 0,
+        stag: None,
+    };
+    let window = responder.bind(&region, &options).expect("a window");
+    let text = octets(1024, 4);
+    let source = scene.initiator.region(&text);
+    let payload = [source.part(0..1024).expect("all of it")];
+    let operation = SendOperation::Write {
+        payload: &payload,
+        stag: window.stag(),
+        to: 0,
+    };
+    stranger.post_send(1, &operation).expect("posted");
+    // Above MPA the FPDU is valid: the responder may send its Terminate (START-014).
+    assert_eq!(event(&other), PairEvent::Established);
+    let failed = event(&other);
+    let PairEvent::Failed(Failure::Refused { cause, .. }) = failed else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(cause, DDP_ASSOCIATION);
+    let failed = event(&stranger);
+    let PairEvent::Failed(Failure::Terminated(received)) = failed else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(received.cause, Some(DDP_ASSOCIATION));
+    initiator.post_send(1, &operation).expect("posted");
+    assert_eq!(completion(&initiator).status, Status::Success);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let mut placed = vec![0; 1024];
+    // Acknowledged is not placed yet; a Send behind it would say so.
+    while placed != text && std::time::Instant::now() < deadline {
+        region.read(1024, &mut placed).expect("inside");
+    }
+    assert!(placed == text);
 }
