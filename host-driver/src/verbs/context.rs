@@ -164,17 +164,22 @@ impl<B: Bar, D: Dma> Context<B, D> {
     /// polled.
     ///
     /// # Errors
-    /// As there; [`DriverError::OtherContext`].
+    /// As there; [`DriverError::OtherContext`]; [`DriverError::InUse`] while there is an endpoint.
     pub fn transmit(&self, ring: TransmitRing, frame: &Frame) -> Result<(), DriverError> {
+        self.core.lock().expect_no_endpoint()?;
         frames::transmit(&self.core, ring, frame)
     }
 
-    /// As [`Device::poll_transmitted`].
+    /// As [`Device::poll_transmitted`]; none while there is an endpoint.
     ///
     /// # Errors
     /// As there.
     pub fn poll_transmitted(&self) -> Result<Option<Transmitted>, DriverError> {
-        self.core.lock().poll_transmitted()
+        let mut ledger = self.core.lock();
+        match ledger.has_endpoint {
+            true => Ok(None),
+            false => ledger.poll_transmitted(),
+        }
     }
 
     /// As [`Device::restart_transmit`].
@@ -185,14 +190,18 @@ impl<B: Bar, D: Dma> Context<B, D> {
         self.core.lock().device().restart_transmit(ring)
     }
 
-    /// As [`Device::poll_host_frame`].
+    /// As [`Device::poll_host_frame`]; none while there is an endpoint.
     pub fn poll_host_frame(&self) -> Option<Vec<u8>> {
-        self.core.lock().device().poll_host_frame()
+        let mut ledger = self.core.lock();
+        let is_free = !ledger.has_endpoint;
+        is_free.then(|| ledger.device().poll_host_frame()).flatten()
     }
 
-    /// As [`Device::poll_event`].
+    /// As [`Device::poll_event`]; none while there is an endpoint.
     pub fn poll_event(&self) -> Option<Event> {
-        self.core.lock().device().poll_event()
+        let mut ledger = self.core.lock();
+        let is_free = !ledger.has_endpoint;
+        is_free.then(|| ledger.device().poll_event()).flatten()
     }
 
     /// As [`Device::set_hold_off`].

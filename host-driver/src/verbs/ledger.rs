@@ -155,6 +155,8 @@ pub(crate) struct Ledger<B: Bar, D: Dma> {
     pub(crate) connections: BTreeMap<ConnectionId, ConnectionRecord>,
     pub(crate) queues: BTreeMap<QueueId, QueueRecord>,
     pub(crate) vectors: BTreeSet<u8>,
+    /// An endpoint has the host path, the events and both transmit rings.
+    pub(crate) has_endpoint: bool,
     /// Memory of each frame whose result was not polled, by ring, in order.
     pub(crate) frames: [VecDeque<FrameMemory>; RINGS],
 }
@@ -173,6 +175,7 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
             connections: BTreeMap::new(),
             queues: BTreeMap::from([(QueueId::default(), QueueRecord::default())]),
             vectors: BTreeSet::new(),
+            has_endpoint: false,
             frames: Default::default(),
         }
     }
@@ -229,6 +232,17 @@ impl<B: Bar, D: Dma> Ledger<B, D> {
         let id = self.next_id();
         self.memory.insert(id, record);
         id
+    }
+
+    /// Refuses what an endpoint has for itself.
+    pub(crate) fn expect_no_endpoint(&self) -> Result<(), DriverError> {
+        match self.has_endpoint {
+            false => Ok(()),
+            true => Err(DriverError::InUse {
+                what: "the device's host path".to_owned(),
+                by: Object::Endpoint.to_string(),
+            }),
+        }
     }
 
     /// Which handles there are, for a message; `None`: none.

@@ -34,8 +34,8 @@ const EPHEMERAL: u16 = u16::MAX - EPHEMERAL_FIRST;
 /// Entries of the completion queue of all connections: whatever they can cause fits.
 const COMPLETION_ENTRIES_LOG2: u32 = 12;
 
-/// Connections over a device. While there is one, the frames of the host path, the events and the
-/// results of transmission are its own: the context's calls for these find nothing.
+/// Connections over a device. While there is one, the host path, the events and the transmit rings are
+/// its own: the context's calls for these find nothing, and send nothing.
 ///
 /// Dropped, its connections are reset; a reset that the network loses is not sent again.
 #[derive(Debug)]
@@ -307,13 +307,8 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
 /// The only endpoint of a context.
 fn claim<B: Bar, D: Dma>(context: &Context<B, D>) -> Result<u64, DriverError> {
     let mut ledger = context.core().lock();
-    let is_endpoint = |object: &Object| matches!(object, Object::Endpoint);
-    if ledger.handles.values().any(is_endpoint) {
-        return Err(DriverError::InUse {
-            what: "the device's host path".to_owned(),
-            by: Object::Endpoint.to_string(),
-        });
-    }
+    ledger.expect_no_endpoint()?;
+    ledger.has_endpoint = true;
     Ok(ledger.add_handle(Object::Endpoint))
 }
 
@@ -329,6 +324,7 @@ impl<B: Bar, D: Dma> Drop for Endpoint<B, D> {
         let _ = self.route(None);
         let mut ledger = self.context.core().lock();
         ledger.handles.remove(&self.id);
+        ledger.has_endpoint = false;
         if let Some(vector) = self.vector {
             ledger.vectors.remove(&vector);
         }

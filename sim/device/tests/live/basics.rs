@@ -1,8 +1,11 @@
 //! Every operation both ways, over what start-up can agree on, and the graceful end.
 
 use crate::scene::{completion, event, octets, Scene};
-use rnic_driver::verbs::endpoint::{EndpointError, PairEvent, QueuePair, SendOperation, WorkKind};
-use rnic_driver::verbs::MemoryRegion;
+use rnic_driver::verbs::endpoint::{
+    Endpoint, EndpointError, EndpointSettings, PairEvent, QueuePair, SendOperation, WorkKind,
+};
+use rnic_driver::verbs::{Frame, MemoryRegion, Piece};
+use rnic_driver::{DriverError, TransmitRing};
 use rnic_iwarp::queue_pair::Status;
 use rnic_iwarp::startup::{Rtr, RtrKinds, Settings};
 
@@ -241,4 +244,47 @@ fn a_tcp_server_may_be_the_initiator() {
     });
     exchange(&scene, &pair, &request, false, 100);
     close(&pair, &request);
+}
+
+/// A context has one endpoint, which has the host path for itself; after it there may be another.
+#[test]
+fn an_endpoint_has_the_host_path_for_itself() {
+    let mut scene = Scene::new(false);
+    let end = &mut scene.initiator;
+    let interface = rnic_driver::stack::Settings {
+        mac: [2, 0, 0, 0, 0, 9],
+        addresses: vec![rnic_driver::stack::AddressPrefix {
+            address: end.address,
+            bits: 24,
+        }],
+        gateways: Vec::new(),
+        vlan: None,
+        mtu_octets: 1500,
+    };
+    let settings = EndpointSettings::new(interface);
+    let refused = Endpoint::start(&end.context, &settings).expect_err("there is one");
+    assert!(
+        refused.to_string().contains("in use by an endpoint"),
+        "{refused}"
+    );
+    let frame = Frame {
+        pieces: &[Piece::Octets(&[0xff; 60])],
+        checksum: None,
+        crc: None,
+        cookie: 0,
+    };
+    let refused = end.context.transmit(TransmitRing::Control, &frame);
+    assert!(
+        matches!(refused, Err(DriverError::InUse { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(end.context.poll_event(), None);
+    assert_eq!(end.context.poll_host_frame(), None);
+    assert_eq!(end.context.poll_transmitted(), Ok(None));
+    drop(scene.initiator.endpoint);
+    let again = Endpoint::start(&scene.initiator.context, &settings).expect("the other is gone");
+    let own = std::net::SocketAddr::new(scene.responder.address, crate::scene::PORT);
+    let listener = scene.responder.endpoint.listen(own).expect("it listens");
+    again.connect(own).expect("it works");
+    drop(listener);
 }
