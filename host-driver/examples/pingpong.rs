@@ -114,7 +114,7 @@ fn serve(options: &Options) -> Result<(), Failure> {
     let mut sent: VecDeque<(u64, Memory)> = VecDeque::new();
     let mut count = 0_u64;
     loop {
-        match work.next()? {
+        match work.wait()? {
             Happened::PeerClosed => break,
             Happened::Done(_) => {
                 if let Some((id, memory)) = sent.pop_front() {

@@ -114,7 +114,7 @@ impl Run {
             if self.work.outstanding() == 0 && !is_wanted(self.posted) {
                 return Ok(begun.elapsed());
             }
-            match self.work.next()? {
+            match self.work.wait()? {
                 Happened::Done(_) => {}
                 Happened::Received(credit) => self.take(credit)?,
                 Happened::PeerClosed => {

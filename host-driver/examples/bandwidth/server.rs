@@ -30,7 +30,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut credit = end.context.allocate(4)?;
     credit.write(0, &batch.to_be_bytes())?;
     loop {
-        match work.next()? {
+        match work.wait()? {
             Happened::PeerClosed => break,
             Happened::Done(_) => {}
             Happened::Received(message) => {

@@ -123,7 +123,7 @@ impl Work {
     }
 
     fn file(&mut self) -> Result<(), Failure> {
-        match self.next()? {
+        match self.wait()? {
             Happened::Received(message) => self.received.push_back(message),
             Happened::Done(_) | Happened::PeerClosed => {}
         }
@@ -134,7 +134,7 @@ impl Work {
     ///
     /// # Errors
     /// The connection has failed, or nothing has happened in time.
-    pub fn next(&mut self) -> Result<Happened, Failure> {
+    pub fn wait(&mut self) -> Result<Happened, Failure> {
         let end = Instant::now() + self.patience;
         loop {
             if let Some(completion) = self.pair.poll_completion()? {
@@ -221,7 +221,7 @@ impl Work {
         let is_second = self.is_peer_closed;
         self.pair.disconnect()?;
         while !self.is_closed {
-            match self.next() {
+            match self.wait() {
                 Err(failure) if !self.is_closed => return Err(failure),
                 _ => {}
             }
