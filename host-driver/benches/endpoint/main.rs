@@ -31,8 +31,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const FRAME_GOAL_NS: f64 = 600.0;
 const ACK_GOAL_NS: f64 = 300.0;
 const WRITES_GOAL: f64 = 1.0 / 8.0;
-/// Writes that are posted and have not completed: more than a window of 64 KiB holds, so that frames
-/// leave as the window moves.
+/// Writes that are posted and have not completed: more than a window of 64 KiB holds, so that
+/// frames leave as the window moves.
 const POSTED: u32 = 128;
 /// Octets of an FPDU that fills a segment of 1460 octets, and of its payload.
 const SEGMENT: u32 = 1_460;

@@ -19,9 +19,9 @@ const CONNECTIONS_EXAMPLE: &str = "\
 Example:
   rnicctl connections monitor:$XDG_RUNTIME_DIR/ferrowarp/storage.sock --json
 
-RCV.NXT is the next octet that is expected; RANGES and PAGES are what segments beyond a gap hold. The
-second table is of connections that an endpoint of the driver has: AGAIN is segments sent again, of
-those sent; SENDS are work requests that have not completed, READS those of the peer's memory.
+RCV.NXT is the next octet that is expected; RANGES and PAGES are what segments beyond a gap hold.
+The second table is of connections that an endpoint of the driver has: AGAIN is segments sent again,
+of those sent; SENDS are work requests that have not completed, READS those of the peer's memory.
 Only the application that has a device open has connections: opening a vfio: or vfio-user: device
 resets it.";
 

@@ -19,6 +19,7 @@
 //! | `config` | choices of the user |
 //! | `counters` | counters, pools in use |
 //! | `lifecycle`, `interrupts`, `transmit` | the device opened and closed, its vectors, its sending |
+//! | `asked` | what `verbs` asks besides |
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
 //! decided here: the order in which a connection is closed, the buffer that a completion frees.
@@ -48,6 +49,8 @@ pub(crate) mod counters;
 pub(crate) mod interrupts;
 mod lifecycle;
 mod transmit;
+#[cfg(target_os = "linux")]
+mod asked;
 
 /// An open device.
 ///
@@ -554,45 +557,6 @@ impl<B: Bar, D: Dma> Device<B, D> {
     /// is gone as [`Device::poll_completion`].
     pub fn poll_host_frame(&mut self) -> Option<Vec<u8>> {
         self.host_ring.next(&mut self.bar, &self.dma)
-    }
-}
-
-/// What `verbs` asks of the parts besides.
-#[cfg(target_os = "linux")]
-impl<B: Bar, D: Dma> Device<B, D> {
-    /// Whether nothing was opened, registered or created since the device was opened.
-    pub(crate) fn is_unused(&self) -> bool {
-        self.connections.is_empty() && self.regions.is_empty() && self.completions.count() == 1
-    }
-
-    /// Whether a region or a window has the stag_index of `stag`.
-    pub(crate) fn has_stag(&self, stag: u32) -> bool {
-        self.regions.has_index(stag >> 8)
-    }
-
-    /// Entries of a completion queue; `None`: it does not exist.
-    pub(crate) fn completion_entries(&self, queue: QueueId) -> Option<u32> {
-        self.completions.entries(queue)
-    }
-
-    /// The region or window that `stag` leads to, if it is valid.
-    pub(crate) fn valid_region(&mut self, stag: u32) -> Result<Option<RegionConfig>, DriverError> {
-        let found = self.regions.find_valid(&mut self.bar, stag)?;
-        Ok(found.copied())
-    }
-
-    /// Wait until what a connection has accepted so far is in memory, completions included. It reads
-    /// the connection's entry of table `MPA`, which waits for segments before it, and fences with an
-    /// entry of no region.
-    pub(crate) fn settle(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
-        self.bar.check()?;
-        table::read(&mut self.bar, rnic_abi::tables::MPA, connection.0.into())?;
-        self.regions.fence(&mut self.bar)
-    }
-
-    /// Whether [`Device::poll_completion_queue`] would return a completion now.
-    pub(crate) fn has_completion(&self, queue: QueueId) -> bool {
-        self.completions.has_next(&self.dma, queue)
     }
 }
 

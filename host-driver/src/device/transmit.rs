@@ -26,8 +26,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         self.announce_frames(ring)
     }
 
-    /// Put a frame on a ring without telling the device: [`Device::announce_frames`] tells it of all
-    /// that were, by one register write. As [`Device::transmit`] otherwise.
+    /// Put a frame on a ring without telling the device: [`Device::announce_frames`] tells it of
+    /// all that were, by one register write. As [`Device::transmit`] otherwise.
     ///
     /// # Errors
     /// As there.
@@ -59,7 +59,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         units.map_or(0, UnitRing::staged)
     }
 
-    /// Whether [`Device::transmit`] would find room for a frame of `pieces` pieces, of which those of
+    /// Whether [`Device::transmit`] would find room for a frame of `pieces` pieces, of which those
+    /// of
     /// `copied` octets are passed by reference. A ring that does not exist has none.
     pub(crate) fn has_transmit_room(
         &self,

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Sources: RFC 826, 1122, 1191, 4443, 4861, 8200, 8201. Router advertisements and redirects are
-//! not followed: addresses and gateways are set by the user. Fragments of TCP are put together, within
-//! bounds. Packets with other IPv6 extension headers are counted and dropped; so are packets for other
-//! addresses, as nothing is routed.
+//! not followed: addresses and gateways are set by the user. Fragments of TCP are put together,
+//! within bounds. Packets with other IPv6 extension headers are counted and dropped; so are packets
+//! for other addresses, as nothing is routed.
 
 mod arp;
 mod icmp;

@@ -160,8 +160,8 @@ impl TransmitFrame<'_> {
         units(self.pieces.len() as u32)
     }
 
-    /// The units of a frame that was checked, of which it has [`TransmitFrame::units`]; `elements` are
-    /// where its pieces are.
+    /// The units of a frame that was checked, of which it has [`TransmitFrame::units`]; `elements`
+    /// are where its pieces are.
     pub(crate) fn encode(&self, elements: &[DmaBuffer]) -> [[u8; UNIT_OCTETS]; UNITS_MAX] {
         // What was checked fits 16 bits.
         let pair = |low: usize, high: usize| low as u32 | (high as u32) << 16;

@@ -110,9 +110,9 @@ impl RegionTable {
         Ok(())
     }
 
-    /// Revoke a region's entry, then write it again from `config`. The entry of a region that a peer
-    /// has invalidated is written once: what was checked before that was placed before the completion
-    /// that said so.
+    /// Revoke a region's entry, then write it again from `config`. The entry of a region that a
+    /// peer has invalidated is written once: what was checked before that was placed before the
+    /// completion that said so.
     pub(crate) fn renew(
         &mut self,
         bar: &mut impl Registers,

@@ -34,8 +34,8 @@ const EPHEMERAL: u16 = u16::MAX - EPHEMERAL_FIRST;
 /// Entries of the completion queue of all connections: whatever they can cause fits.
 const COMPLETION_ENTRIES_LOG2: u32 = 12;
 
-/// Connections over a device. While there is one, the host path, the events and the transmit rings are
-/// its own: the context's calls for these find nothing, and send nothing.
+/// Connections over a device. While there is one, the host path, the events and the transmit rings
+/// are its own: the context's calls for these find nothing, and send nothing.
 ///
 /// Dropped, its connections are reset; a reset that the network loses is not sent again.
 #[derive(Debug)]
@@ -66,8 +66,8 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`EndpointError::Interface`], [`EndpointError::Tcp`], [`EndpointError::System`],
-    /// [`EndpointError::Monitor`]; [`EndpointError::Device`]: the context has an endpoint, no transmit ring
-    /// ([`Endpoint::device_config`] has both), or no vector or queue is left.
+    /// [`EndpointError::Monitor`]; [`EndpointError::Device`]: the context has an endpoint, no
+    /// transmit ring ([`Endpoint::device_config`] has both), or no vector or queue is left.
     pub fn start(context: &Context, settings: &EndpointSettings) -> Result<Self, EndpointError> {
         let clock = Clock::Running(Instant::now());
         let mut endpoint = Self::make(context, settings, clock)?;
@@ -107,8 +107,8 @@ impl Endpoint {
 
 impl<B: Bar, D: Dma> Endpoint<B, D> {
     /// An endpoint that the application runs: with [`Endpoint::poll`], at the latest at
-    /// [`Endpoint::deadline_us`], and after each interrupt of the device. Nobody else does, so a call
-    /// that waits is one for another thread.
+    /// [`Endpoint::deadline_us`], and after each interrupt of the device. Nobody else does, so a
+    /// call that waits is one for another thread.
     ///
     /// # Errors
     /// As [`Endpoint::start`].

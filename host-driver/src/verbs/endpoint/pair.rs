@@ -239,8 +239,8 @@ pub(super) struct PairHost<'a, B: Bar, D: Dma> {
 }
 
 impl<B: Bar, D: Dma> PairHost<'_, B, D> {
-    /// The region that a peer's Read may read, or why it may not. The order of the checks is that of
-    /// the device for Writes: STag, association, right, extent.
+    /// The region that a peer's Read may read, or why it may not. The order of the checks is that
+    /// of the device for Writes: STag, association, right, extent.
     fn readable(&mut self, stag: u32, to: u64, octets: u32) -> Result<u64, ReadRefusal> {
         let found = self.ledger.device().valid_region(stag);
         let region = found.ok().flatten().ok_or(ReadRefusal::Stag)?;

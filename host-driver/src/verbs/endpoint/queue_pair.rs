@@ -47,8 +47,8 @@ impl Default for PairOptions {
 /// A queue pair of a connection. Until it is started it takes receives alone. Dropped, the
 /// connection is reset; what was posted is given back when the device has no access any more.
 ///
-/// Octets of Sends and Writes are to be left as they are until they complete, which is when the peer
-/// has acknowledged them: they may be sent again.
+/// Octets of Sends and Writes are to be left as they are until they complete, which is when the
+/// peer has acknowledged them: they may be sent again.
 #[derive(Debug)]
 pub struct QueuePair<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     pub(super) handle: Handle<B, D>,
@@ -163,7 +163,8 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
             .change(|live, wire| live.accept(private_data, wire))
     }
 
-    /// Open a part of a region of the same domain to this connection alone; the window closes with it.
+    /// Open a part of a region of the same domain to this connection alone; the window closes with
+    /// it.
     ///
     /// # Errors
     /// [`EndpointError::Device`], as [`Connection::bind`](super::super::Connection::bind);

@@ -83,8 +83,8 @@ impl Live {
         }
     }
 
-    /// Octets behind a whole frame, of a peer that is to wait for an answer (START-041): the machine
-    /// fails. Says whether there are some.
+    /// Octets behind a whole frame, of a peer that is to wait for an answer (START-041): the
+    /// machine fails. Says whether there are some.
     fn refuse_readable_octets(&mut self) -> bool {
         let Some(startup) = &mut self.startup else {
             return false;

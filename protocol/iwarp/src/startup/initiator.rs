@@ -111,8 +111,8 @@ impl Initiator {
     }
 
     /// Octets that are missing of the Reply as far as that is known: whoever reads no more than
-    /// these from the stream leaves the first octet behind it there. 0 once it is whole, and after a
-    /// failure.
+    /// these from the stream leaves the first octet behind it there. 0 once it is whole, and after
+    /// a failure.
     pub fn wanted_octets(&self) -> usize {
         match self.state {
             State::Waiting => self.reply.missing_octets(),

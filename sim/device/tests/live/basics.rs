@@ -112,8 +112,8 @@ fn run(startup: [&Settings; 2], v6: bool, count: usize) {
     }
 }
 
-/// START-025, START-026, START-028, DDP-009: revisions 0, 1 and 2, markers in one direction or both,
-/// CRC or none, IPv4 and IPv6.
+/// START-025, START-026, START-028, DDP-009: revisions 0, 1 and 2, markers in one direction or
+/// both, CRC or none, IPv4 and IPv6.
 #[test]
 fn every_operation_arrives_over_whatever_start_up_agrees_on() {
     for (revision, markers, crc, v6) in [

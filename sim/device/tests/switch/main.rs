@@ -93,7 +93,8 @@ fn every_interleaving_delivers_once_or_resets() {
     }
 }
 
-/// START-042: up to six segments, of which one is lost or comes twice.
+/// START-038, START-042, START-047: up to six segments, of which one, the Request too, is lost or
+/// comes twice.
 #[test]
 fn six_segments_with_a_fault_deliver_once_or_reset() {
     let mut scene = Scene::model();

@@ -56,8 +56,8 @@ fn see_all(memory: &Memory) {
     }
 }
 
-/// Frames of any pieces in any order of calls, announced one by one or several together, each with the result that the device gave it, while
-/// the device's doublewords become visible one by one.
+/// Frames of any pieces in any order of calls, announced one by one or several together, each with
+/// the result that the device gave it, while the device's doublewords become visible one by one.
 #[test]
 fn every_frame_has_its_octets_and_one_result_in_order() {
     for seed in 0..20 {
