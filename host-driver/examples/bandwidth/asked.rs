@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Request:  'FWbw'(4)  operation(1)  0(3)  size(4)  depth(4)      most significant first
-//!  Reply:    Tagged Offset(8)  STag(4)                             of the region; 0: receives
+//!  Reply:    tagged offset(8)  stag(4)                             of the region; 0: receives
 //! ```
 
 use serde::Serialize;
@@ -66,7 +66,7 @@ impl Asked {
                 depth,
             }),
             None => Err(format!(
-                "{depth} messages of {size} octets at a time; {DEPTH_MAX} of {SIZE_MAX} are possible"
+                "{depth} messages of {size} octets at a time; up to {DEPTH_MAX} of {SIZE_MAX} go"
             )),
         }
     }

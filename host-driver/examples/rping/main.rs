@@ -26,12 +26,16 @@ use rnic_driver::verbs::endpoint::PairOptions;
 use rnic_examples::end::{End, Wanted};
 use rnic_examples::failure::{finish, Failure};
 use rnic_examples::options::Options;
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 /// Receives that each end has posted: the peer answers each message before its next one.
 const RECEIVES: u32 = 2;
 /// RDMA Reads outstanding, as Linux' `rping` has it.
 const READS: u16 = 1;
+
+/// What a ping may have.
+const SIZES: RangeInclusive<u64> = SIZE_MIN as u64..=SIZE_MAX as u64;
 
 /// Ping a peer with RDMA Reads and Writes.
 #[derive(Debug, Parser)]
@@ -51,7 +55,7 @@ struct Ping {
     count: u64,
     /// Client: octets of a ping, 64 to 65536
     #[arg(short = 'S', long, default_value_t = SIZE_MIN,
-          value_parser = RangedU64ValueParser::<usize>::new().range(SIZE_MIN as u64..=SIZE_MAX as u64))]
+          value_parser = RangedU64ValueParser::<usize>::new().range(SIZES))]
     size: usize,
     /// Client: compare what comes back with what was sent
     #[arg(short = 'V', long)]
