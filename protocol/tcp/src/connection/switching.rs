@@ -115,7 +115,19 @@ impl Connection {
         if let Some(fin) = snapshot.fin {
             self.on_device_fin(fin, now_us);
         }
+        if let Some((fin, end)) = self.beyond_fin(snapshot) {
+            return self.abort_beyond_fin(fin, end);
+        }
         self.on_peer_end(now_us);
+    }
+
+    /// The peer's FIN, and how far the device has octets behind it. The device does not know of a
+    /// FIN without payload, which is for the host.
+    fn beyond_fin(&self, snapshot: &Snapshot) -> Option<(SeqNumber, SeqNumber)> {
+        let fin = self.receiver.as_ref()?.fin()?;
+        let range = snapshot.range.map_or(snapshot.rcv_nxt, |(_, right)| right);
+        let end = snapshot.rcv_nxt.later(range);
+        end.is_after(fin).then_some((fin, end))
     }
 
     /// A FIN that came with payload takes effect once all in front of it is here.

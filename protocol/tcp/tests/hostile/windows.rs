@@ -1,6 +1,6 @@
 //! What a hostile peer can do with SACK blocks, windows and options.
-use crate::peer::{head, Scripted, ACK, ISS, SYN_ACK};
-use rnic_tcp::{SackBlocks, SeqNumber, State};
+use crate::peer::{head, Scripted, ACK, FIN, ISS, PEER_WINDOW, SYN_ACK, WINDOW};
+use rnic_tcp::{Lost, SackBlocks, SeqNumber, Snapshot, State};
 
 fn blocks(edges: &[(i64, i64)]) -> SackBlocks {
     let mut blocks = SackBlocks::default();
@@ -116,5 +116,41 @@ fn a_window_of_one_octet_is_served_slowly() {
         assert_eq!(sent[0].seq, head(ACK, 0, octets - 1).ack);
         tiny.ack = head(ACK, 0, octets).ack;
         assert!(peer.give(&tiny, &[]).is_empty());
+    }
+}
+
+/// DDP-029: hardware has octets behind a FIN that came without payload, which is known to software
+/// alone: beyond the gap that the FIN is for it, or in the FIN's place.
+#[test]
+fn octets_of_the_device_behind_a_fin_end_in_a_reset() {
+    let fin = head(FIN, 10, 0).seq;
+    for (rcv_nxt, range) in [(fin, Some((fin + 1, fin + 101))), (fin + 100, None)] {
+        let mut peer = Scripted::established();
+        peer.tcp.limit_stream(0).expect("nothing has come");
+        peer.tcp.hand_over(WINDOW).expect("it is there");
+        let snapshot = |rcv_nxt, range| Snapshot {
+            rcv_nxt,
+            seg_ack: head(ACK, 0, 0).ack,
+            seg_wnd: PEER_WINDOW,
+            duplicate_acks: 0,
+            answers: 0,
+            range,
+            fin: None,
+            answer_now: true,
+        };
+        peer.tcp.on_device(&snapshot(fin, None), peer.now_us);
+        peer.give(&head(FIN, 10, 0), &[]);
+        assert_eq!(peer.tcp.state(), State::CloseWait);
+        peer.tcp.on_device(&snapshot(fin, None), peer.now_us);
+        assert_eq!(peer.tcp.state(), State::CloseWait);
+        peer.tcp.on_device(&snapshot(rcv_nxt, range), peer.now_us);
+        let segments = peer.segments();
+        assert!(segments.iter().any(|head| head.flags.rst), "{segments:?}");
+        assert_eq!(peer.tcp.statistics().received.beyond_fin, 1);
+        let end = fin + if range.is_some() { 101 } else { 100 };
+        assert_eq!(
+            peer.tcp.statistics().lost,
+            Some(Lost::DataBeyondFin { fin, end })
+        );
     }
 }
