@@ -7,6 +7,7 @@ use super::notice::Notice;
 use super::shared::Shared;
 use super::wire::Wire;
 use crate::device::access::{Bar, Dma};
+use rnic_iwarp::startup::StartupError;
 use rnic_tcp::{State, Statistics};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -91,7 +92,13 @@ impl<B: Bar, D: Dma> Handle<B, D> {
     pub(super) fn error_of(&self, outcome: Outcome) -> EndpointError {
         let peer = self.peer;
         let lost = self.view(|live| live.lost).unwrap_or_default();
-        match (outcome, lost) {
+        let error = match &outcome {
+            Outcome::Failed { error, .. } => Some(error),
+            _ => None,
+        };
+        // For what came too early this end has reset TCP itself: that is no reason of its own.
+        let is_early = matches!(error, Some(StartupError::Early { .. }));
+        match (outcome, lost.filter(|_| !is_early)) {
             (Outcome::Refused(error), _) => error,
             (Outcome::Failed { .. }, Some(lost)) => EndpointError::Lost { peer, lost },
             (Outcome::Failed { error, fallback }, None) => EndpointError::StartupFailed {

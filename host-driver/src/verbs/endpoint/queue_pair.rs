@@ -128,8 +128,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
                 return Err(EndpointError::State { peer, state });
             }
             let machine = Initiator::new(self.startup, private_data, wire.now)?;
-            live.startup = Some(Startup::Initiator(machine));
-            live.tcp.begin_startup(wire.now);
+            live.begin_startup(Startup::Initiator(machine), wire.now);
             Ok(())
         })
     }

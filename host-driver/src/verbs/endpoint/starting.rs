@@ -60,6 +60,16 @@ impl Startup {
 }
 
 impl Live {
+    /// Begin MPA. A peer that has closed already will not say more than it has (START-043).
+    pub(super) fn begin_startup(&mut self, mut startup: Startup, now: u64) {
+        self.tcp.begin_startup(now);
+        if self.is_peer_closed {
+            startup.read_from(&mut self.tcp);
+            startup.on_close();
+        }
+        self.startup = Some(startup);
+    }
+
     /// Go on with a start-up, if there is one.
     pub(super) fn start_up<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) {
         if let Some(startup) = &mut self.startup {

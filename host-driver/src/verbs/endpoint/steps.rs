@@ -58,8 +58,8 @@ impl<B: Bar, D: Dma> Stream<B, D> {
     ) -> Result<ExpectedRequest<B, D>, EndpointError> {
         let settings = *startup;
         self.handle.change(|live, wire| {
-            live.startup = Some(Startup::Responder(Responder::new(settings, wire.now)?));
-            live.tcp.begin_startup(wire.now);
+            let machine = Responder::new(settings, wire.now)?;
+            live.begin_startup(Startup::Responder(machine), wire.now);
             Ok(())
         })?;
         let handle = self.handle;
