@@ -41,4 +41,11 @@ impl<B: Bar, D: Dma> Device<B, D> {
     pub(crate) fn has_completion(&self, queue: QueueId) -> bool {
         self.completions.has_next(&self.dma, queue)
     }
+
+    /// Have a connection, whose stream has failed by what the driver found, place nothing in
+    /// regions any more. It stays open: TCP goes on to acknowledge.
+    pub(crate) fn take_regions(&mut self, connection: ConnectionId) -> Result<(), DriverError> {
+        self.bar.check()?;
+        self.connections.take_regions(&mut self.bar, connection)
+    }
 }

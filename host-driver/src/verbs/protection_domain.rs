@@ -9,12 +9,12 @@ use super::region::{MemoryRegion, RegionOptions};
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use crate::device::tables::{ConnectionConfig, ConnectionKey};
+use crate::device::tables::{ConnectionConfig, ConnectionKey, NO_DOMAIN};
 use std::fmt;
 use std::sync::Arc;
 
-/// Numbers of domains that a device can distinguish.
-const DOMAINS: usize = 1 << 16;
+/// Numbers of domains that a device can distinguish, but for the one that is no region's.
+const DOMAINS: usize = NO_DOMAIN as usize;
 
 /// A Protection Domain. Its connections may use its regions, and no others. Its number is used
 /// again when it and all of them have gone.
@@ -38,7 +38,7 @@ impl<B: Bar, D: Dma> ProtectionDomain<B, D> {
     /// A domain of its own number.
     pub(crate) fn create(core: &Arc<Core<B, D>>) -> Result<Self, DriverError> {
         let mut ledger = core.lock();
-        let mut all = 0..=u16::MAX;
+        let mut all = 0..NO_DOMAIN;
         let free = all.find(|number| !ledger.protection_domains.contains_key(number));
         let number = free.ok_or(DriverError::Exhausted {
             what: "Protection Domain",

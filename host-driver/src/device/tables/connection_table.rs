@@ -17,6 +17,9 @@ use crate::device::ids::ConnectionId;
 use rnic_abi::limits::{CONNECTIONS, QUEUE_SLOTS};
 use rnic_abi::{registers, tables};
 
+/// A Protection Domain that no region has.
+pub(crate) const NO_DOMAIN: u16 = u16::MAX;
+
 /// A lookup entry of the device's table.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct LookupEntry {
@@ -225,6 +228,20 @@ impl ConnectionTable {
         Ok(())
     }
 
+    /// Take every region from a connection, which stays open: its Protection Domain is one that no
+    /// region has. What it is configured with stays as it was.
+    pub(crate) fn take_regions(
+        &self,
+        bar: &mut impl Registers,
+        connection: ConnectionId,
+    ) -> Result<(), DriverError> {
+        let config = ConnectionConfig {
+            protection_domain: NO_DOMAIN,
+            ..self.config(connection)?
+        };
+        write_ddp_context(bar, u32::from(connection.0), &config)
+    }
+
     /// Read the TCP state of a connection.
     pub(crate) fn tcp_state(
         &self,
@@ -302,6 +319,14 @@ fn write_contexts(
     table::write(bar, tables::TCP, index, &tcp)?;
     let flags = u32::from(config.markers) | u32::from(config.crc) << 1;
     table::write(bar, tables::MPA, index, &[start, flags])?;
+    write_ddp_context(bar, index, config)
+}
+
+fn write_ddp_context(
+    bar: &mut impl Registers,
+    index: u32,
+    config: &ConnectionConfig,
+) -> Result<(), DriverError> {
     let queue = u32::from(config.completion_queue.0);
     let ddp = u32::from(config.protection_domain) | u32::from(config.version) << 16 | queue << 17;
     table::write(bar, tables::DDP, index, &[ddp])

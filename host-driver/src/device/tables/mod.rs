@@ -16,7 +16,7 @@ mod receive_pool;
 pub use connection::{
     ConnectionConfig, ConnectionKey, OutOfOrderRange, OutOfOrderState, Reservation, TcpState,
 };
-pub(crate) use connection_table::ConnectionTable;
+pub(crate) use connection_table::{ConnectionTable, NO_DOMAIN};
 pub use receive_pool::Posted;
 pub(crate) use receive_pool::ReceivePool;
 pub use region::{stag_hash, RegionConfig};

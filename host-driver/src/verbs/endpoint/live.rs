@@ -16,7 +16,7 @@ use crate::stack::Ends;
 use crate::verbs::frame_memory::FrameMemory;
 use crate::verbs::ledger::Ledger;
 use rnic_iwarp::framer;
-use rnic_iwarp::queue_pair::{Completion, Event as PairMachineEvent, Failure, Kind};
+use rnic_iwarp::queue_pair::{Completion, Event as PairMachineEvent, Failure, Kind, Place};
 use rnic_iwarp::startup::{Initiator, Rejection, Request, Responder, StartupError};
 use rnic_tcp::{Connection, Event, Lost, Output, State};
 use std::collections::VecDeque;
@@ -161,6 +161,8 @@ impl Live {
 
     /// Do whatever can be done now.
     pub(super) fn pump<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) {
+        // What ends a stream is known to the device before the peer hears of it.
+        self.take_from_machine(wire);
         loop {
             self.start_up(wire);
             self.fill(wire);
@@ -305,6 +307,11 @@ impl Live {
                 PairMachineEvent::HalfClosed => PairEvent::HalfClosed,
                 PairMachineEvent::Failed(failure) => {
                     self.failure = Some(failure);
+                    let resources = self.resources.as_ref();
+                    if let Some(resources) = resources.filter(|_| is_found_here(&failure)) {
+                        let taken = wire.ledger.device().take_regions(resources.number);
+                        wire.counts.device_errors += u64::from(taken.is_err());
+                    }
                     PairEvent::Failed(failure)
                 }
                 PairMachineEvent::Closed => {
@@ -379,5 +386,16 @@ impl Live {
         for memory in completed.chain(self.arrived.drain(..)) {
             ledger.release_memory(memory);
         }
+    }
+}
+
+/// Whether a failure is one that the device does not know of: it would go on to place what the peer
+/// sends (DDP-034, RDMAP-020).
+fn is_found_here(failure: &Failure) -> bool {
+    match failure {
+        Failure::Refused { place, .. } => !matches!(place, Place::Fpdu(_)),
+        Failure::Terminated(_) => true,
+        // TCP is gone, or is reset now.
+        Failure::Lost | Failure::DataAfterFin | Failure::Aborted => false,
     }
 }
