@@ -1,4 +1,6 @@
 //! Two devices of this process on one wire, and connections between them through the driver.
+//!
+//! `hostile*`: one device, and a peer that is not ours ([`stranger`]) and does what it should not.
 
 mod basics;
 mod ends;
@@ -6,3 +8,19 @@ mod loss;
 mod many;
 mod scene;
 mod wire;
+mod stranger;
+mod hostile;
+mod hostile_ground;
+mod hostile_meeting;
+mod hostile_bystander;
+mod hostile_frames;
+mod hostile_startup;
+mod hostile_mpa;
+mod hostile_ddp;
+mod hostile_rdmap;
+mod hostile_terminate;
+mod hostile_odd;
+mod hostile_tcp;
+mod hostile_path;
+mod hostile_silence;
+mod hostile_rtl;

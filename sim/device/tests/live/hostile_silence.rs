@@ -1,0 +1,224 @@
+//! A peer that falls silent, in each phase of a connection.
+
+use crate::hostile::expect_flushed;
+use crate::hostile_ground::{options, settings, Ground, Role};
+use crate::hostile_meeting::{Meeting, Terms};
+use crate::scene::event;
+use crate::stranger::mpa::{KEY_REPLY, KEY_REQUEST};
+use crate::stranger::End;
+use rnic_driver::verbs::endpoint::{EndpointError, PairEvent};
+use rnic_iwarp::queue_pair::Failure;
+use rnic_iwarp::startup::{Settings, StartupError};
+use rnic_tcp::{Lost, TimeOut};
+use std::net::SocketAddr;
+
+/// A second, the least that most time-outs can be.
+const SECOND_US: u64 = 1_000_000;
+/// What start-up waits here.
+const STARTUP_US: u64 = 100_000;
+
+/// With these time-outs of TCP.
+fn ground(time_outs: &[(TimeOut, u64)]) -> Ground {
+    Ground::with("model", |tcp| {
+        for &(which, value) in time_outs {
+            tcp.time_outs.set(which, value).expect("in range");
+        }
+    })
+}
+
+/// Start-up that does not wait long.
+fn hasty() -> Settings {
+    Settings {
+        timeout_us: Some(STARTUP_US),
+        ..settings(false)
+    }
+}
+
+/// It is this time-out, after so many octets.
+fn expect_timed_out(error: EndpointError, octets: usize) {
+    let EndpointError::StartupFailed { error, .. } = error else {
+        panic!("{error}");
+    };
+    let StartupError::TimedOut {
+        found_octets,
+        waited_us,
+    } = error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(found_octets, octets);
+    assert!(
+        (STARTUP_US..50 * STARTUP_US).contains(&waited_us),
+        "{waited_us}"
+    );
+}
+
+/// MPA-053: nobody answers the SYN; or a SYN-RST does.
+#[test]
+fn a_syn_without_an_answer_times_out() {
+    let ground = ground(&[(TimeOut::Syn, SECOND_US)]);
+    let peer = SocketAddr::new(ground.stranger.address, 9);
+    let refused = ground
+        .end
+        .endpoint
+        .connect(peer)
+        .expect_err("nobody listens");
+    let EndpointError::Lost { lost, .. } = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(lost, Lost::Refused);
+    ground.stranger.set_silent(true);
+    let failed = ground.end.endpoint.connect(peer).expect_err("nobody hears");
+    let EndpointError::Lost { lost, .. } = failed else {
+        panic!("{failed}");
+    };
+    assert_eq!(lost, Lost::SynTimeOut);
+    ground.expect_clean(0);
+}
+
+/// START-019, START-021: a Request does not come, or not all of it: a FIN, and the time waited.
+#[test]
+fn a_request_that_does_not_come_times_out() {
+    let ground = ground(&[]);
+    for octets in [0, 16, 19] {
+        let (conn, stream) = ground.accept();
+        conn.send(&[&KEY_REQUEST[..], &[0x40, 1, 0]].concat()[..octets]);
+        let failed = stream.request(&hasty(), b"").expect_err("it is not whole");
+        expect_timed_out(failed, octets);
+        assert_eq!(conn.wait_end(), End::Fin);
+        assert_eq!(conn.received(), b"");
+        conn.close();
+        ground.expect_clean(0);
+    }
+}
+
+/// START-021, START-043: the same of a Reply.
+#[test]
+fn a_reply_that_does_not_come_times_out() {
+    let ground = ground(&[]);
+    for octets in [0, 16, 19] {
+        let (conn, stream) = ground.connect();
+        let pair = stream.queue_pair(&ground.end.domain, &hasty(), &options());
+        let pair = pair.expect("there is room");
+        conn.send(&[&KEY_REPLY[..], &[0x40, 1, 0]].concat()[..octets]);
+        expect_timed_out(pair.start(b"").expect_err("it is not whole"), octets);
+        assert_eq!(conn.wait_end(), End::Fin);
+        conn.close();
+        drop(pair);
+        ground.expect_clean(0);
+    }
+}
+
+/// START-019, START-021: TCP's own limit of start-up, where that of MPA is longer.
+#[test]
+fn tcp_limits_a_start_up_as_well() {
+    let ground = ground(&[(TimeOut::Startup, SECOND_US)]);
+    let (conn, stream) = ground.accept();
+    let failed = stream.request(&settings(false), b"");
+    let EndpointError::Lost { lost, .. } = failed.expect_err("none comes") else {
+        panic!("another error");
+    };
+    assert_eq!(lost, Lost::StartupTimeOut);
+    assert_eq!(conn.wait_end(), End::Reset);
+    ground.expect_clean(0);
+}
+
+/// START-021, MPA-053: a peer that does not even acknowledge the end of a start-up.
+#[test]
+fn a_start_up_with_nobody_leaves_nothing() {
+    let ground = ground(&[(TimeOut::RetransmissionTime, SECOND_US)]);
+    let (_conn, stream) = ground.accept();
+    ground.stranger.set_silent(true);
+    let failed = stream.request(&hasty(), b"").expect_err("none comes");
+    expect_timed_out(failed, 0);
+    ground.expect_clean(0);
+}
+
+/// How a connection with Reads outstanding ends when the stranger says nothing any more.
+fn fall_silent(time_outs: &[(TimeOut, u64)], role: Role) -> Lost {
+    let ground = ground(time_outs);
+    let mut meeting = Meeting::begin(&ground, role, Terms::default());
+    meeting.greet();
+    assert_eq!(event(&meeting.pair), PairEvent::Established);
+    let is_probed = time_outs
+        .iter()
+        .any(|(which, _)| *which == TimeOut::KeepaliveIdle);
+    if is_probed {
+        meeting.talk.conn.wait_acknowledged();
+    }
+    ground.stranger.set_silent(true);
+    if !is_probed {
+        meeting.post_reads();
+    }
+    assert_eq!(event(&meeting.pair), PairEvent::Failed(Failure::Lost));
+    let reason = meeting.pair.end_reason().expect("it is there");
+    let Some(EndpointError::Lost { lost, .. }) = reason else {
+        panic!("{reason:?}");
+    };
+    expect_flushed(&mut meeting);
+    meeting.pair.disconnect().expect("it is there");
+    assert_eq!(event(&meeting.pair), PairEvent::Closed);
+    meeting.judge_memory();
+    drop(meeting);
+    ground.expect_clean(0);
+    ground.stranger.set_silent(false);
+    // The device is as before: another connection works.
+    let mut meeting = Meeting::begin(&ground, role, Terms::default());
+    meeting.greet();
+    lost
+}
+
+/// MPA-053, DDP-002, DDP-033, RDMAP-021: nothing is acknowledged any more: lost in the time that
+/// was set, everything flushed.
+#[test]
+fn silence_in_full_operation_is_a_loss() {
+    let time = [(TimeOut::RetransmissionTime, SECOND_US)];
+    for role in [Role::Responder, Role::Initiator] {
+        let lost = fall_silent(&time, role);
+        assert!(matches!(lost, Lost::RetransmissionTimeOut { .. }), "{lost}");
+    }
+}
+
+/// MPA-053: the same by the number of retransmissions.
+#[test]
+fn retransmissions_without_an_answer_are_a_loss() {
+    let count = [(TimeOut::RetransmissionCount, 2), (TimeOut::RtoMin, 20_000)];
+    let lost = fall_silent(&count, Role::Responder);
+    assert!(
+        matches!(lost, Lost::RetransmissionCount { count: 2, .. }),
+        "{lost}"
+    );
+}
+
+/// MPA-053: an idle connection is probed, if that was asked for.
+#[test]
+fn probes_without_an_answer_are_a_loss() {
+    let probes = [
+        (TimeOut::KeepaliveIdle, 500_000),
+        (TimeOut::KeepaliveInterval, SECOND_US),
+        (TimeOut::KeepaliveCount, 1),
+    ];
+    let lost = fall_silent(&probes, Role::Responder);
+    assert_eq!(lost, Lost::KeepaliveTimeOut { count: 1 });
+}
+
+/// DDP-031, MPA-053: a peer that acknowledges our FIN and never sends its own.
+#[test]
+fn a_peer_that_never_closes_is_given_up() {
+    let ground = ground(&[(TimeOut::FinWait2, SECOND_US)]);
+    let mut meeting = Meeting::begin(&ground, Role::Responder, Terms::default());
+    meeting.greet();
+    assert_eq!(event(&meeting.pair), PairEvent::Established);
+    meeting.pair.disconnect().expect("it is open");
+    assert_eq!(meeting.talk.conn.wait_end(), End::Fin);
+    assert_eq!(event(&meeting.pair), PairEvent::Failed(Failure::Lost));
+    assert_eq!(event(&meeting.pair), PairEvent::Closed);
+    let reason = meeting.pair.end_reason().expect("it is there");
+    let Some(EndpointError::Lost { lost, .. }) = reason else {
+        panic!("{reason:?}");
+    };
+    assert_eq!(lost, Lost::FinWait2TimeOut);
+    expect_flushed(&mut meeting);
+    drop(meeting);
+    ground.expect_clean(0);
+}
