@@ -390,11 +390,12 @@ impl Live {
 }
 
 /// Whether a failure is one that the device does not know of: it would go on to place what the peer
-/// sends (DDP-034, RDMAP-020).
+/// sends (DDP-034).
 fn is_found_here(failure: &Failure) -> bool {
     match failure {
         Failure::Refused { place, .. } => !matches!(place, Place::Fpdu(_)),
-        Failure::Terminated(_) => true,
+        // Behind a Terminate the device takes nothing.
+        Failure::Terminated(_) => false,
         // TCP is gone, or is reset now.
         Failure::Lost | Failure::DataAfterFin | Failure::Aborted => false,
     }
