@@ -68,8 +68,8 @@ fn private_data_ends_where_the_frame_says() {
 }
 
 /// START-003, START-034, START-041, START-042: at each octet of a frame an end wants those that are
-/// missing of its header, and then of its Private Data: whoever reads no more leaves the first octet
-/// behind it in TCP. A whole frame wants none, nor does one that TCP's end has cut short.
+/// missing of its header, and then of its Private Data: whoever reads no more leaves the first
+/// octet behind it in TCP. A whole frame wants none, nor does one that TCP's end has cut short.
 #[test]
 fn no_octet_behind_a_frame_is_wanted() {
     let (requested, replied) = (request(0x40, 1, b"abcde"), reply(0x40, 1, b"abcde"));
