@@ -50,9 +50,10 @@ pub mod monitor;
 #[cfg(test)]
 mod testing;
 
-/// The code of the driver's guide, which has to compile.
+/// The code of the driver's guides, which has to compile.
 #[cfg(all(doctest, target_os = "linux"))]
 #[doc = include_str!("../../docs/driver.md")]
+#[doc = include_str!("../../docs/connections.md")]
 struct Guide;
 
 pub use device::access::{Bar, Dma, DmaBuffer};

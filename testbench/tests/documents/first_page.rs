@@ -80,7 +80,7 @@ fn foreign_lines<'a>(readme: &'a str, play: &str) -> Vec<&'a str> {
         .split_once("<!-- demo sample: begin")
         .unwrap_or_default();
     let whole = block(whole, "text");
-    let sample = block(section(readme, "Three commands"), "text").into_iter();
+    let sample = block(section(readme, "Four commands"), "text").into_iter();
     sample.filter(|line| !whole.contains(line)).collect()
 }
 
@@ -91,7 +91,7 @@ fn the_first_pages_are_short() {
     let long = long.map(|(path, words, most)| format!("{path}: {words} words, at most {most}"));
     assert_none(&long.collect::<Vec<_>>());
     let readme = page("README.md");
-    let sample = block(section(&readme, "Three commands"), "text").len();
+    let sample = block(section(&readme, "Four commands"), "text").len();
     assert!(
         (1..=SAMPLE_LINES_MAX).contains(&sample),
         "{sample} lines of output"
@@ -152,7 +152,7 @@ fn canary_other_figures_and_lines_are_found() {
                   | v | 3 | `rnic b` |\n| w | 1 | `rnic c` |\n";
     let found = foreign_figures(readme, &figures);
     assert_eq!(found.len(), 3, "{found:?}");
-    let readme = "\n## Three commands\n```text\none\ntwo\n```\n";
+    let readme = "\n## Four commands\n```text\none\ntwo\n```\n";
     let play = "<!-- demo sample: begin -->\n```text\none\nthree\n```\n";
     assert_eq!(foreign_lines(readme, play), ["two"]);
 }

@@ -23,6 +23,9 @@
 //! | `steps`      | what one handle of a connection becomes                      |
 //! | `attended`   | an endpoint, and who runs it                                 |
 //!
+//! What is MPA's and TCP's own, settings, time-outs, statistics and reasons, is re-exported here:
+//! [`startup`], [`tcp`], [`Status`], [`Failure`].
+//!
 //! An endpoint has a thread of its own: acknowledgements, retransmission and Read Responses do not
 //! wait for an application that computes. It sleeps until an interrupt or a deadline. Calls do at
 //! once what follows from them, under the same lock. An application with a loop of its own may run
@@ -48,6 +51,10 @@ mod stream;
 mod listener;
 mod steps;
 mod attended;
+
+pub use rnic_iwarp::queue_pair::{Failure, Place, Status};
+pub use rnic_iwarp::startup;
+pub use rnic_tcp as tcp;
 
 pub use attended::Endpoint;
 pub use error::EndpointError;
