@@ -262,8 +262,8 @@ fn a_segment_without_a_whole_header_ends_in_a_terminate() {
     play_all("model", &SHORT_CASES, &ROLES);
 }
 
-/// DDP-008, DDP-020, DDP-042, DDP-043, DDP-044, DDP-045, DDP-046, DDP-047, DDP-048, DDP-049, DDP-051,
-/// RDMAP-010, RDMAP-016, RDMAP-020, RDMAP-022, MPA-046: each check of a tagged segment.
+/// DDP-008, DDP-020, DDP-042, DDP-043, DDP-044, DDP-045, DDP-046, DDP-047, DDP-048, DDP-049,
+/// DDP-051, RDMAP-010, RDMAP-016, RDMAP-020, RDMAP-022, MPA-046: each check of a tagged segment.
 #[test]
 fn a_bad_tagged_segment_ends_in_a_terminate() {
     play_all("model", &TAGGED_CASES, &ROLES);

@@ -4,7 +4,9 @@ use crate::scene::{End, PATIENCE};
 use crate::stranger::{Conn, Stranger};
 use crate::wire::Wire;
 use rnic_driver::stack::{AddressPrefix, Settings};
-use rnic_driver::verbs::endpoint::{Endpoint, EndpointSettings, PairOptions, Stream};
+use rnic_driver::verbs::endpoint::{
+    Endpoint, EndpointError, EndpointSettings, PairOptions, Stream,
+};
 use rnic_driver::verbs::{Context, MemoryRegion, ProtectionDomain, RegionOptions, Rights};
 use rnic_iwarp::startup;
 use rnic_tcp::TimeOut;
@@ -153,6 +155,14 @@ impl Drop for Ground {
             let copied = std::fs::copy(&self.wire.capture, &kept);
             println!("{}: {copied:?} octets", kept.display());
         }
+    }
+}
+
+/// The error of what must not have gone well. A handle would be shown with all of its endpoint.
+pub fn refused<T>(result: Result<T, EndpointError>) -> EndpointError {
+    match result {
+        Err(error) => error,
+        Ok(_) => panic!("there is no error"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A peer that falls silent, in each phase of a connection.
 
 use crate::hostile::expect_flushed;
-use crate::hostile_ground::{options, settings, Ground, Role};
+use crate::hostile_ground::{options, refused, settings, Ground, Role};
 use crate::hostile_meeting::{Meeting, Terms};
 use crate::scene::event;
 use crate::stranger::mpa::{KEY_REPLY, KEY_REQUEST};
@@ -58,17 +58,13 @@ fn expect_timed_out(error: EndpointError, octets: usize) {
 fn a_syn_without_an_answer_times_out() {
     let ground = ground(&[(TimeOut::Syn, SECOND_US)]);
     let peer = SocketAddr::new(ground.stranger.address, 9);
-    let refused = ground
-        .end
-        .endpoint
-        .connect(peer)
-        .expect_err("nobody listens");
-    let EndpointError::Lost { lost, .. } = refused else {
-        panic!("{refused}");
+    let failed = refused(ground.end.endpoint.connect(peer));
+    let EndpointError::Lost { lost, .. } = failed else {
+        panic!("{failed}");
     };
     assert_eq!(lost, Lost::Refused);
     ground.stranger.set_silent(true);
-    let failed = ground.end.endpoint.connect(peer).expect_err("nobody hears");
+    let failed = refused(ground.end.endpoint.connect(peer));
     let EndpointError::Lost { lost, .. } = failed else {
         panic!("{failed}");
     };
@@ -83,7 +79,7 @@ fn a_request_that_does_not_come_times_out() {
     for octets in [0, 16, 19] {
         let (conn, stream) = ground.accept();
         conn.send(&[&KEY_REQUEST[..], &[0x40, 1, 0]].concat()[..octets]);
-        let failed = stream.request(&hasty(), b"").expect_err("it is not whole");
+        let failed = refused(stream.request(&hasty(), b""));
         expect_timed_out(failed, octets);
         assert_eq!(conn.wait_end(), End::Fin);
         assert_eq!(conn.received(), b"");
@@ -101,7 +97,7 @@ fn a_reply_that_does_not_come_times_out() {
         let pair = stream.queue_pair(&ground.end.domain, &hasty(), &options());
         let pair = pair.expect("there is room");
         conn.send(&[&KEY_REPLY[..], &[0x40, 1, 0]].concat()[..octets]);
-        expect_timed_out(pair.start(b"").expect_err("it is not whole"), octets);
+        expect_timed_out(refused(pair.start(b"")), octets);
         assert_eq!(conn.wait_end(), End::Fin);
         conn.close();
         drop(pair);
@@ -115,7 +111,7 @@ fn tcp_limits_a_start_up_as_well() {
     let ground = ground(&[(TimeOut::Startup, SECOND_US)]);
     let (conn, stream) = ground.accept();
     let failed = stream.request(&settings(false), b"");
-    let EndpointError::Lost { lost, .. } = failed.expect_err("none comes") else {
+    let EndpointError::Lost { lost, .. } = refused(failed) else {
         panic!("another error");
     };
     assert_eq!(lost, Lost::StartupTimeOut);
@@ -129,7 +125,7 @@ fn a_start_up_with_nobody_leaves_nothing() {
     let ground = ground(&[(TimeOut::RetransmissionTime, SECOND_US)]);
     let (_conn, stream) = ground.accept();
     ground.stranger.set_silent(true);
-    let failed = stream.request(&hasty(), b"").expect_err("none comes");
+    let failed = refused(stream.request(&hasty(), b""));
     expect_timed_out(failed, 0);
     ground.expect_clean(0);
 }

@@ -1,7 +1,7 @@
 //! Start-up frames that are none, too early, or do not come.
 
 use crate::hostile_frames::{REPLIES, REQUESTS};
-use crate::hostile_ground::{options, settings, Ground};
+use crate::hostile_ground::{options, refused, settings, Ground};
 use crate::scene::{event, PATIENCE};
 use crate::stranger::mpa::{
     self, start, start_enhanced, FLAG_CRC, FLAG_ENHANCED, FLAG_REJECTED, KEY_REPLY, KEY_REQUEST,
@@ -48,8 +48,8 @@ fn request_octets(settings: &Settings) -> usize {
 
 /// START-003, START-007, START-015, START-018, START-020, START-021, START-023, START-024,
 /// START-025, START-031, START-032, START-034, START-041, START-042, START-043, MPA-056, MPA2-001:
-/// every malformed Request has its error, is answered by a FIN alone or, if octets are too early, by
-/// an RST, and leaves nothing.
+/// every malformed Request has its error, is answered by a FIN alone or, if octets are too early,
+/// by an RST, and leaves nothing.
 #[test]
 fn a_malformed_request_is_answered_with_an_end_alone() {
     let ground = Ground::new("model");
@@ -64,7 +64,7 @@ fn a_malformed_request_is_answered_with_an_end_alone() {
                 let (conn, stream) = ground.accept();
                 case.say(&conn, singly);
                 let failed = stream.request(&case.settings(), b"");
-                case.judge(failed.expect_err("it is none"));
+                case.judge(refused(failed));
                 assert_eq!(conn.wait_end(), case.end());
                 conn.close();
                 bystander.wait_rounds(rounds + 1);
@@ -78,8 +78,8 @@ fn a_malformed_request_is_answered_with_an_end_alone() {
 
 /// START-003, START-010, START-015, START-018, START-020, START-021, START-024, START-025,
 /// START-032, START-034, START-042, START-043, MPA-056, MPA2-001, MPA2-003, MPA2-005: every
-/// malformed Reply has its error, is answered by a FIN alone or, if octets are too early, by an RST,
-/// and leaves nothing.
+/// malformed Reply has its error, is answered by a FIN alone or, if octets are too early, by an
+/// RST, and leaves nothing.
 #[test]
 fn a_malformed_reply_is_answered_with_an_end_alone() {
     let ground = Ground::new("model");
@@ -90,7 +90,7 @@ fn a_malformed_reply_is_answered_with_an_end_alone() {
                 let rounds = bystander.rounds();
                 let settings = case.settings();
                 let (conn, begun) = begin(&ground, &settings, |conn| case.say(conn, singly));
-                let failed = begun.started.expect_err("it is none");
+                let failed = refused(begun.started);
                 if let EndpointError::StartupFailed { fallback, .. } = &failed {
                     let is_closed = case.error == StartupError::Closed;
                     assert_eq!(*fallback, is_closed.then_some(1));
@@ -108,8 +108,8 @@ fn a_malformed_reply_is_answered_with_an_end_alone() {
     ground.expect_clean(0);
 }
 
-/// START-034, START-043, MPA-053: the peer has closed before the application begins: it is told so at
-/// once, from either end, and of a frame that is there in part.
+/// START-034, START-043, MPA-053: the peer has closed before the application begins: it is told so
+/// at once, from either end, and of a frame that is there in part.
 #[test]
 fn a_fin_before_the_start_up_is_told_at_once() {
     let ground = Ground::new("model");
@@ -130,8 +130,7 @@ fn a_fin_before_the_start_up_is_told_at_once() {
         conn.wait_acknowledged();
         std::thread::sleep(SHORTLY);
         let failed = stream.request(&settings(false), b"");
-        let EndpointError::StartupFailed { error: found, .. } = failed.expect_err("it has gone")
-        else {
+        let EndpointError::StartupFailed { error: found, .. } = refused(failed) else {
             panic!("another error");
         };
         assert_eq!(found, error);
@@ -144,7 +143,7 @@ fn a_fin_before_the_start_up_is_told_at_once() {
     let failed = pair.expect("there is room").start(b"");
     let EndpointError::StartupFailed {
         error, fallback, ..
-    } = failed.expect_err("it has gone")
+    } = refused(failed)
     else {
         panic!("another error");
     };
