@@ -189,7 +189,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             }
             self.timers.remove(&(at, key));
             if let Some(live) = self.lives.get_mut(&key) {
-                live.deadline = None;
+                live.timer = None;
             }
             self.enqueue(key);
         }
@@ -212,18 +212,17 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             return;
         };
         live.is_queued = false;
-        let before = live.deadline;
-        live.pump(&mut wire);
-        let (deadline, is_blocked) = (live.deadline, live.is_blocked);
+        let was_blocked = live.is_blocked;
+        let deadline = live.pump(&mut wire);
+        let (timer, is_blocked) = (live.timer, live.is_blocked);
         let (is_fin_due, is_releasable) = (live.is_fin_due, live.is_releasable());
-        if before != deadline {
-            before.map(|at| self.timers.remove(&(at, key)));
-            deadline.map(|at| self.timers.insert((at, key)));
+        self.set_timer(key, timer, deadline);
+        if was_blocked != is_blocked {
+            match is_blocked {
+                true => self.blocked.insert(key),
+                false => self.blocked.remove(&key),
+            };
         }
-        match is_blocked {
-            true => self.blocked.insert(key),
-            false => self.blocked.remove(&key),
-        };
         if is_fin_due {
             self.end_receiving(key, ledger, now);
         }
@@ -232,6 +231,21 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         }
         if self.lives.get(&key).is_some_and(Live::is_over) {
             self.remove(key, ledger);
+        }
+    }
+
+    /// Look after a connection at `deadline`. A timer that stands earlier stays: it finds out, and
+    /// most deadlines move on before they come.
+    fn set_timer(&mut self, key: u64, timer: Option<u64>, deadline: Option<u64>) {
+        let Some(at) = deadline.filter(|&at| timer.is_none_or(|timer| at < timer)) else {
+            return;
+        };
+        if let Some(timer) = timer {
+            self.timers.remove(&(timer, key));
+        }
+        self.timers.insert((at, key));
+        if let Some(live) = self.lives.get_mut(&key) {
+            live.timer = Some(at);
         }
     }
 
@@ -284,7 +298,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         if self.by_ends.get(&live.ends) == Some(&key) {
             self.by_ends.remove(&live.ends);
         }
-        if let Some(at) = live.deadline {
+        if let Some(at) = live.timer {
             self.timers.remove(&(at, key));
         }
         self.blocked.remove(&key);

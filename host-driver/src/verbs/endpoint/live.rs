@@ -122,7 +122,8 @@ pub(super) struct Live {
     /// A segment found no room on a ring.
     pub(super) is_blocked: bool,
     pub(super) is_queued: bool,
-    pub(super) deadline: Option<u64>,
+    /// When the engine looks after it at the latest.
+    pub(super) timer: Option<u64>,
     /// Duplicate ACKs due, as the device counted last.
     pub(super) answers: u8,
     copied: Vec<u8>,
@@ -153,14 +154,14 @@ impl Live {
             is_fin_due: false,
             is_blocked: false,
             is_queued: false,
-            deadline: None,
+            timer: None,
             answers: 0,
             copied: Vec::new(),
         }
     }
 
-    /// Do whatever can be done now.
-    pub(super) fn pump<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) {
+    /// Do whatever can be done now; when there is more to do, if nothing happens before.
+    pub(super) fn pump<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> Option<u64> {
         // What ends a stream is known to the device before the peer hears of it.
         self.take_from_machine(wire);
         loop {
@@ -178,7 +179,7 @@ impl Live {
             None => None,
         };
         let deadlines = [self.tcp.deadline_us(), startup];
-        self.deadline = deadlines.into_iter().flatten().min();
+        deadlines.into_iter().flatten().min()
     }
 
     /// Octets of this process for TCP.
@@ -234,15 +235,10 @@ impl Live {
     fn drain<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> bool {
         let mut has_moved = false;
         let emss = usize::from(self.tcp.statistics().emss_octets);
-        loop {
-            let has_room = wire.has_bulk_room(emss);
-            self.tcp.set_blocked(!has_room);
-            self.is_blocked = !has_room || !wire.has_control_room();
-            if !wire.has_control_room() {
-                return has_moved;
-            }
+        let mut has_room = self.look_for_room(emss, wire);
+        while has_room {
             let Some(output) = self.tcp.poll(wire.now) else {
-                return has_moved;
+                break;
             };
             has_moved = true;
             match output {
@@ -252,6 +248,7 @@ impl Live {
                     if wire.send(&self.ends, &outgoing, record).is_err() {
                         wire.counts.no_hop += 1;
                     }
+                    has_room = self.look_for_room(emss, wire);
                 }
                 Output::Acked(_) => {
                     let end = self.records.pop().and_then(|record| record.end);
@@ -264,6 +261,15 @@ impl Live {
                 Output::Event(event) => self.on_tcp_event(event),
             }
         }
+        has_moved
+    }
+
+    /// Whether a segment without payload finds room; TCP learns whether one with payload would.
+    fn look_for_room<B: Bar, D: Dma>(&mut self, emss: usize, wire: &Wire<'_, B, D>) -> bool {
+        let (control, bulk) = (wire.has_control_room(), wire.has_bulk_room(emss));
+        self.tcp.set_blocked(!bulk);
+        self.is_blocked = !control || !bulk;
+        control
     }
 
     fn on_tcp_event(&mut self, event: Event) {
