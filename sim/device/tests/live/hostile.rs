@@ -68,6 +68,7 @@ impl Case {
             reads: true,
             terms: Terms {
                 markers: false,
+                crc: true,
                 reads: IRD,
             },
             responds: false,

@@ -58,7 +58,7 @@ pub const SHORT_CASES: [Case; 3] = [
     ),
 ];
 
-pub const TAGGED_CASES: [Case; 14] = [
+pub const TAGGED_CASES: [Case; 15] = [
     Case::new("DDP version 0", TAGGED_VERSION, Answer::Ddp, |meeting| {
         let good = write(meeting.region.stag(), REGION_TO);
         meeting.say_bad(of_version(good, 0))
@@ -162,6 +162,11 @@ pub const TAGGED_CASES: [Case; 14] = [
             meeting.say_bad(write(stag, REGION_TO))
         },
     ),
+    Case::new("the longest ULPDU", BOUNDS, Answer::Ddp, |meeting| {
+        let stag = meeting.region.stag();
+        let payload = vec![0xdd; usize::from(u16::MAX) - ddp::TAGGED_OCTETS];
+        meeting.say_bad(ddp::write(stag, REGION_TO, &payload))
+    }),
 ];
 
 /// Fill all receives.

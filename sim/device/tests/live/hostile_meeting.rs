@@ -11,6 +11,7 @@ use crate::stranger::{ddp, Talk};
 use rnic_driver::verbs::endpoint::{EndpointError, QueuePair, SendOperation, WorkKind};
 use rnic_driver::verbs::{Context, MemoryRegion, Rights};
 use rnic_iwarp::queue_pair::{Place, Status};
+use rnic_iwarp::startup;
 use std::sync::atomic::Ordering;
 
 /// Octets of a Read.
@@ -25,15 +26,17 @@ const HELLO: &[u8] = b"hello";
 pub struct Terms {
     /// The end that is judged wants markers.
     pub markers: bool,
+    /// Both want CRC32C.
+    pub crc: bool,
     /// Reads that the stranger says it has outstanding at most.
     pub reads: u16,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        let markers = false;
         Self {
-            markers,
+            markers: false,
+            crc: true,
             reads: IRD,
         }
     }
@@ -43,6 +46,14 @@ impl Terms {
     /// Enhanced data of the stranger's frame: IRD, ORD.
     fn words(self) -> [u16; 2] {
         [1, self.reads]
+    }
+
+    /// What the end that is judged wants.
+    fn settings(self) -> startup::Settings {
+        startup::Settings {
+            crc: self.crc,
+            ..settings(self.markers)
+        }
     }
 }
 
@@ -224,14 +235,9 @@ fn post_receives(ground: &Ground, pair: &QueuePair) {
 /// The stranger sends the Request.
 fn respond(ground: &Ground, terms: Terms) -> (QueuePair, Talk) {
     let (conn, stream) = ground.accept();
-    let words = terms.words();
-    conn.send(&mpa::start_enhanced(
-        &KEY_REQUEST,
-        mpa::FLAG_CRC,
-        words,
-        b"",
-    ));
-    let request = stream.request(&settings(terms.markers), b"");
+    let own = if terms.crc { mpa::FLAG_CRC } else { 0 };
+    conn.send(&mpa::start_enhanced(&KEY_REQUEST, own, terms.words(), b""));
+    let request = stream.request(&terms.settings(), b"");
     let pair = request
         .expect("one")
         .queue_pair(&ground.end.domain, &options());
@@ -248,7 +254,7 @@ fn respond(ground: &Ground, terms: Terms) -> (QueuePair, Talk) {
 /// The stranger sends the Reply.
 fn initiate(ground: &Ground, terms: Terms) -> (QueuePair, Talk) {
     let (conn, stream) = ground.connect();
-    let pair = stream.queue_pair(&ground.end.domain, &settings(terms.markers), &options());
+    let pair = stream.queue_pair(&ground.end.domain, &terms.settings(), &options());
     let pair = pair.expect("there is room");
     post_receives(ground, &pair);
     let begin = mpa::START_OCTETS + 4;
@@ -256,8 +262,8 @@ fn initiate(ground: &Ground, terms: Terms) -> (QueuePair, Talk) {
         scope.spawn(|| {
             let request = mpa::start_enhanced(&KEY_REQUEST, flags(terms), [IRD, 1], b"");
             assert_eq!(conn.wait_octets(begin), request);
-            let words = terms.words();
-            conn.send(&mpa::start_enhanced(&KEY_REPLY, mpa::FLAG_CRC, words, b""));
+            let own = if terms.crc { mpa::FLAG_CRC } else { 0 };
+            conn.send(&mpa::start_enhanced(&KEY_REPLY, own, terms.words(), b""));
         });
         pair.start(b"").expect("a Reply");
     });
@@ -266,8 +272,6 @@ fn initiate(ground: &Ground, terms: Terms) -> (QueuePair, Talk) {
 
 /// Flags of the frames of the end that is judged, but for S.
 fn flags(terms: Terms) -> u8 {
-    match terms.markers {
-        true => mpa::FLAG_CRC | mpa::FLAG_MARKERS,
-        false => mpa::FLAG_CRC,
-    }
+    let flag = |is_set, flag| if is_set { flag } else { 0 };
+    flag(terms.crc, mpa::FLAG_CRC) | flag(terms.markers, mpa::FLAG_MARKERS)
 }

@@ -43,7 +43,7 @@ fn nothing(meeting: &mut Meeting) -> Bad {
 }
 
 /// MPA-054: where a bit is wrong.
-pub const CRC_CASES: [Case; 8] = [
+pub const CRC_CASES: [Case; 9] = [
     // It asks for 128 octets more, which come: zeros of a Write that would be good.
     Case::new("a bit of ULPDU_Length", CRC, Answer::Bare, |meeting| {
         let bad = flipped(meeting, 1, 0x80);
@@ -88,6 +88,13 @@ pub const CRC_CASES: [Case; 8] = [
         meeting.talk.conn.send(&octets);
         Bad { ulpdu, place }
     }),
+    // MPA-005: as long as the length field can say.
+    Case::new("a bit of the longest ULPDU", CRC, Answer::Bare, |meeting| {
+        let payload = vec![0xdd; usize::from(u16::MAX) - ddp::TAGGED_OCTETS];
+        let ulpdu = ddp::write(meeting.region.stag(), REGION_TO, &payload);
+        let place = Place::Fpdu(meeting.talk.spoil(&ulpdu, |fpdu| fpdu.flip(60_000, 1)));
+        Bad { ulpdu, place }
+    }),
 ];
 
 /// MPA-055, MPA-010, MPA-015, MPA-021, MPA-022.
@@ -130,8 +137,8 @@ pub const MARKER_CASES: [Case; 5] = [
     .marked(),
 ];
 
-/// MPA-054, MPA-058, MPA-059, MPA-004, MPA-020, RDMAP-016, RDMAP-017, RDMAP-020, RDMAP-021,
-/// RDMAP-022, DDP-032, DDP-033, DDP-034: an FPDU with a wrong CRC, the wrong bit anywhere.
+/// MPA-004, MPA-005, MPA-020, MPA-054, MPA-058, MPA-059, RDMAP-016, RDMAP-017, RDMAP-020,
+/// RDMAP-021, RDMAP-022, DDP-032, DDP-033, DDP-034: an FPDU with a wrong CRC, a bit of it anywhere.
 #[test]
 fn a_wrong_crc_ends_in_a_terminate() {
     play_all("model", &CRC_CASES, &ROLES);

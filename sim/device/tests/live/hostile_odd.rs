@@ -126,3 +126,32 @@ fn an_odd_stream_is_taken() {
         }
     }
 }
+
+/// MPA-006, MPA-007, MPA-019, START-028: without CRC32C, which neither end has asked for, the field
+/// may have anything.
+#[test]
+fn a_crc_that_nobody_wants_is_not_checked() {
+    let ground = Ground::new("model");
+    for markers in [false, true] {
+        for role in ROLES {
+            println!("{role:?}, markers: {markers}");
+            let terms = Terms {
+                markers,
+                crc: false,
+                ..Terms::default()
+            };
+            let mut meeting = Meeting::begin(&ground, role, terms);
+            meeting.greet();
+            let write = ddp::write(meeting.region.stag(), REGION_TO, &[0xc8; 700]);
+            let end = meeting.talk.framing.clone().fpdu(&write).octets.len();
+            meeting
+                .talk
+                .spoil(&write, |fpdu| fpdu.flip(end - 1, 0x5a).flip(end - 4, 0xa5));
+            meeting.text[..700].fill(0xc8);
+            expect_alive(&mut meeting);
+            meeting.judge_memory();
+            drop(meeting);
+            ground.expect_clean(0);
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::hostile_ground::{options, refused, settings, Ground, Role};
 use crate::hostile_meeting::{Meeting, Terms};
 use crate::scene::event;
 use crate::stranger::mpa::{KEY_REPLY, KEY_REQUEST};
-use crate::stranger::End;
+use crate::stranger::{ddp, End};
 use rnic_driver::verbs::endpoint::{EndpointError, PairEvent};
 use rnic_iwarp::queue_pair::Failure;
 use rnic_iwarp::startup::{Settings, StartupError};
@@ -215,6 +215,28 @@ fn a_peer_that_never_closes_is_given_up() {
     };
     assert_eq!(lost, Lost::FinWait2TimeOut);
     expect_flushed(&mut meeting);
+    drop(meeting);
+    ground.expect_clean(0);
+}
+
+/// RDMAP-020, MPA-053: nobody hears our Terminate: the end comes in time all the same.
+#[test]
+fn a_terminate_that_nobody_hears_ends_in_time() {
+    let ground = ground(&[
+        (TimeOut::RetransmissionTime, SECOND_US),
+        (TimeOut::FinWait2, SECOND_US),
+    ]);
+    let mut meeting = Meeting::begin(&ground, Role::Responder, Terms::default());
+    meeting.greet();
+    assert_eq!(event(&meeting.pair), PairEvent::Established);
+    meeting.talk.say(&ddp::write(0, 0, &[0xdd; 10]));
+    ground.stranger.set_silent(true);
+    let failed = event(&meeting.pair);
+    let is_named = matches!(failed, PairEvent::Failed(Failure::Refused { .. }));
+    assert!(is_named, "{failed:?}");
+    expect_flushed(&mut meeting);
+    meeting.pair.disconnect().expect("it is there");
+    assert_eq!(event(&meeting.pair), PairEvent::Closed);
     drop(meeting);
     ground.expect_clean(0);
 }
