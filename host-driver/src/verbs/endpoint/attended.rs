@@ -25,12 +25,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Ports of connections that this host opens (RFC 6335 section 6).
 const EPHEMERAL_FIRST: u16 = 49_152;
 /// Ports that are tried.
 const EPHEMERAL: u16 = u16::MAX - EPHEMERAL_FIRST;
+/// Between two looks at what is left of connections.
+const DRAIN_STEP: Duration = Duration::from_millis(1);
 /// Entries of the completion queue of all connections: whatever they can cause fits.
 const COMPLETION_ENTRIES_LOG2: u32 = 12;
 
@@ -278,6 +280,22 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
             Ok(())
         })?;
         Ok(Listener::new(&self.shared, own, notice))
+    }
+
+    /// Wait until every connection has ended, those that were dropped after a graceful close too;
+    /// what is in TIME-WAIT has. `false`: not all have within `timeout`.
+    pub fn drain(&self, timeout: Duration) -> bool {
+        let end = Instant::now() + timeout;
+        loop {
+            let is_open = self.shared.view(|engine| {
+                let mut lives = engine.lives.values();
+                lives.any(|live| !live.has_ended())
+            });
+            if !is_open || Instant::now() >= end {
+                return !is_open;
+            }
+            thread::sleep(DRAIN_STEP);
+        }
     }
 
     /// As [`Monitor::serve`], with what the endpoint does for its connections.

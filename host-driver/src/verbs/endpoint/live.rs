@@ -115,6 +115,8 @@ pub(super) struct Live {
     pub(super) failure: Option<Failure>,
     /// The machine has nothing more to say.
     pub(super) is_pair_over: bool,
+    /// The user was told of the end.
+    is_end_shown: bool,
     /// Its user has let it go.
     pub(super) is_let_go: bool,
     /// The peer's FIN is there; what came before it has to be seen first.
@@ -150,6 +152,7 @@ impl Live {
             lost: None,
             failure: None,
             is_pair_over: false,
+            is_end_shown: false,
             is_let_go: false,
             is_fin_due: false,
             is_blocked: false,
@@ -172,6 +175,11 @@ impl Live {
             if !has_sent && !has_happened {
                 break;
             }
+        }
+        if self.is_pair_over && !self.is_end_shown && self.has_ended() {
+            self.is_end_shown = true;
+            self.inbox.events.push_back(PairEvent::Closed);
+            self.notice.raise();
         }
         let startup = match &self.startup {
             Some(Startup::Initiator(machine)) => machine.deadline(),
@@ -320,9 +328,10 @@ impl Live {
                     }
                     PairEvent::Failed(failure)
                 }
+                // Shown when TCP has ended, too: our FIN is acknowledged then.
                 PairMachineEvent::Closed => {
                     self.is_pair_over = true;
-                    PairEvent::Closed
+                    continue;
                 }
                 PairMachineEvent::CloseSend => {
                     self.tcp.close();
@@ -373,8 +382,12 @@ impl Live {
             Some(_) => self.is_pair_over,
             None => self.is_let_go,
         };
-        let has_ended = matches!(self.tcp.state(), State::Closed | State::TimeWait);
-        self.resources.is_some() && is_over && has_ended
+        self.resources.is_some() && is_over && self.has_ended()
+    }
+
+    /// Nothing of the connection is on its way any more, but what TIME-WAIT waits for.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.tcp.state(), State::Closed | State::TimeWait)
     }
 
     /// Whether nothing is left of it.

@@ -2,7 +2,7 @@
 
 use super::error::EndpointError;
 use super::handle::Handle;
-use super::live::{Outcome, PairEvent, Startup};
+use super::live::{Live, Outcome, PairEvent, Startup};
 use super::pair::{Depths, Resources};
 use super::work::{work, SendOperation, WorkCompletion, WorkKind};
 use crate::bus::{FunctionBar, FunctionMemory};
@@ -13,7 +13,7 @@ use crate::verbs::memory::Memory;
 use crate::verbs::region::{MemoryRegion, RegionOptions};
 use crate::verbs::window::{MemoryWindow, WindowOptions};
 use crate::verbs::ProtectionDomain;
-use rnic_iwarp::queue_pair::{Kind, Limits, PostError};
+use rnic_iwarp::queue_pair::{Completion, Kind, Limits, PostError, Status};
 use rnic_iwarp::startup::{self, Initiator};
 use rnic_tcp::{State, Statistics};
 use rnic_wire::ddp::rdmap::{Opcode, QN_SEND};
@@ -207,39 +207,41 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         })?
     }
 
-    /// Post memory for the peer's next Send.
+    /// Post memory for the peer's next Send. When the peer has closed, or the connection has failed,
+    /// it completes at once, flushed, and the completion has the memory.
     ///
     /// # Errors
-    /// [`EndpointError::Post`], [`EndpointError::Device`], [`EndpointError::Ended`]. The memory is
-    /// freed.
+    /// [`EndpointError::Post`] if as many are posted as can be, [`EndpointError::State`] after the
+    /// end, [`EndpointError::Device`], [`EndpointError::Ended`]. The memory is freed.
     pub fn post_receive(&self, id: u64, memory: Memory<B, D>) -> Result<(), EndpointError> {
         memory.expect_receivable(&self.handle.shared.core)?;
         let peer = self.handle.peer;
+        let place = memory.place();
         let mut memory = Some(memory);
         let posted = self.handle.change(|live, wire| {
-            let post = |error| EndpointError::Post { peer, error };
-            let Some(resources) = &live.resources else {
-                return Err(post(PostError::Closed));
-            };
-            let place = memory.as_ref().map(Memory::place);
-            let place = place.ok_or(post(PostError::Closed))?;
-            match &mut live.pair {
-                Some(pair) => pair.machine.post_receive(id).map_err(post)?,
-                None if live.early_receives.len() >= live.limits.receives => {
-                    return Err(post(PostError::Full(live.limits.receives)));
+            let state = "has ended";
+            let resources = live.resources.as_ref();
+            let number = resources.map(|resources| resources.number);
+            let number = number.ok_or(EndpointError::State { peer, state })?;
+            let is_taken = live.take_receive(id)?;
+            let msn = match is_taken {
+                true => {
+                    let buffer = DmaBuffer {
+                        address: place.address,
+                        octets: place.octets,
+                    };
+                    let posted = wire.ledger.device().post_receive(number, QN_SEND, buffer)?;
+                    Some(posted.msn)
                 }
-                None => live.early_receives.push(id),
-            }
-            let buffer = DmaBuffer {
-                address: place.address,
-                octets: place.octets,
+                false => None,
             };
-            let number = resources.number;
-            let posted = wire.ledger.device().post_receive(number, QN_SEND, buffer)?;
             if let Some(memory) = memory.take() {
                 let held = memory.id();
                 memory.hand_over(wire.ledger);
-                wire.ledger.note_posted(number, (QN_SEND, posted.msn), held);
+                match msn {
+                    Some(msn) => wire.ledger.note_posted(number, (QN_SEND, msn), held),
+                    None => live.flush_receive(id, held),
+                }
             }
             Ok(())
         });
@@ -321,6 +323,18 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         }))
     }
 
+    /// Wait until there is a completion or an event.
+    ///
+    /// # Errors
+    /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<(), EndpointError> {
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.handle.wait_for(end, |live| {
+            let has_some = !live.inbox.completions.is_empty() || !live.inbox.events.is_empty();
+            has_some.then_some(())
+        })
+    }
+
     /// The next completion, as soon as there is one.
     ///
     /// # Errors
@@ -329,7 +343,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         &self,
         timeout: Option<Duration>,
     ) -> Result<WorkCompletion<B, D>, EndpointError> {
-        self.wait(timeout, Self::poll_completion)
+        self.wait_until(timeout, Self::poll_completion)
     }
 
     /// The next event, if there is one.
@@ -351,10 +365,10 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// # Errors
     /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
     pub fn wait_event(&self, timeout: Option<Duration>) -> Result<PairEvent, EndpointError> {
-        self.wait(timeout, Self::poll_event)
+        self.wait_until(timeout, Self::poll_event)
     }
 
-    fn wait<T>(
+    fn wait_until<T>(
         &self,
         timeout: Option<Duration>,
         poll: impl Fn(&Self) -> Result<Option<T>, EndpointError>,
@@ -424,5 +438,38 @@ impl<B: Bar, D: Dma> AsFd for QueuePair<B, D> {
     /// Readable from a completion or an event on until both were polled to the end.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.notice.as_fd()
+    }
+}
+
+impl Live {
+    /// Take a receive in; `false`: it is flushed, as nothing will arrive.
+    fn take_receive(&mut self, id: u64) -> Result<bool, EndpointError> {
+        let peer = self.ends.peer;
+        let taken = match &mut self.pair {
+            Some(pair) => pair.machine.post_receive(id),
+            None if self.early_receives.len() >= self.limits.receives => {
+                Err(PostError::Full(self.limits.receives))
+            }
+            None => {
+                self.early_receives.push(id);
+                Ok(())
+            }
+        };
+        match taken {
+            Ok(()) => Ok(true),
+            Err(PostError::HalfClosed | PostError::Closed) => Ok(false),
+            Err(error) => Err(EndpointError::Post { peer, error }),
+        }
+    }
+
+    /// A receive of this memory has completed, flushed.
+    fn flush_receive(&mut self, id: u64, memory: u64) {
+        let completion = Completion {
+            id,
+            kind: Kind::Receive(None),
+            status: Status::Flushed,
+        };
+        self.inbox.completions.push_back((completion, Some(memory)));
+        self.notice.raise();
     }
 }

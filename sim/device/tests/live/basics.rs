@@ -8,6 +8,7 @@ use rnic_driver::verbs::{Frame, MemoryRegion, Piece};
 use rnic_driver::{DriverError, TransmitRing};
 use rnic_iwarp::queue_pair::Status;
 use rnic_iwarp::startup::{Rtr, RtrKinds, Settings};
+use rnic_tcp::State;
 
 /// Post a Send of a whole region.
 fn post_send(from: &QueuePair, region: &MemoryRegion, invalidate_stag: Option<u32>) {
@@ -97,6 +98,14 @@ fn close(initiator: &QueuePair, responder: &QueuePair) {
     assert_eq!(end_event(initiator), PairEvent::HalfClosed);
     assert_eq!(event(initiator), PairEvent::Closed);
     assert_eq!(event(responder), PairEvent::Closed);
+    for end in [initiator, responder] {
+        // Each end's FIN is acknowledged: a process may end now.
+        let state = end.statistics().expect("it is there").state;
+        assert!(
+            matches!(state, State::Closed | State::TimeWait),
+            "{state:?}"
+        );
+    }
 }
 
 fn run(startup: [&Settings; 2], v6: bool, count: usize) {

@@ -201,3 +201,31 @@ fn a_window_is_open_to_its_connection_alone() {
     }
     assert!(placed == text);
 }
+
+/// A receive that is posted when nothing will arrive any more completes at once, with its memory; so
+/// a loop that posts again what it has received needs no case of its own.
+#[test]
+fn a_receive_behind_the_peers_end_is_flushed_with_its_memory() {
+    let scene = Scene::new(false);
+    let settings = Settings::default();
+    let [initiator, responder] = scene.pairs([&settings, &settings]);
+    initiator.disconnect().expect("it is open");
+    assert_eq!(event(&responder), PairEvent::HalfClosed);
+    for _ in 0..16 {
+        let flushed = completion(&responder);
+        assert_eq!(
+            (flushed.status, flushed.memory.is_none()),
+            (Status::Flushed, true)
+        );
+    }
+    let memory = scene.responder.context.allocate(77).expect("memory");
+    responder.post_receive(5, memory).expect("it is taken");
+    let flushed = completion(&responder);
+    assert_eq!((flushed.id, flushed.status), (5, Status::Flushed));
+    assert_eq!(flushed.memory.map(|memory| memory.octets()), Some(77));
+    drop((initiator, responder));
+    assert!(scene
+        .initiator
+        .endpoint
+        .drain(std::time::Duration::from_secs(10)));
+}
