@@ -19,7 +19,6 @@
 //! | `config` | choices of the user |
 //! | `counters` | counters, pools in use |
 //! | `lifecycle`, `interrupts`, `transmit` | the device opened and closed, its vectors, its sending |
-//! | `asked` | what `verbs` asks besides |
 //!
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
 //! decided here: the order in which a connection is closed, the buffer that a completion frees.
@@ -49,8 +48,6 @@ pub(crate) mod counters;
 pub(crate) mod interrupts;
 mod lifecycle;
 mod transmit;
-#[cfg(target_os = "linux")]
-mod asked;
 
 /// An open device.
 ///

@@ -207,8 +207,8 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         })?
     }
 
-    /// Post memory for the peer's next Send. When the peer has closed, or the connection has failed,
-    /// it completes at once, flushed, and the completion has the memory.
+    /// Post memory for the peer's next Send. When the peer has closed, or the connection has
+    /// failed, it completes at once, flushed, and the completion has the memory.
     ///
     /// # Errors
     /// [`EndpointError::Post`] if as many are posted as can be, [`EndpointError::State`] after the

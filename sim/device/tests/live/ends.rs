@@ -202,8 +202,8 @@ fn a_window_is_open_to_its_connection_alone() {
     assert!(placed == text);
 }
 
-/// A receive that is posted when nothing will arrive any more completes at once, with its memory; so
-/// a loop that posts again what it has received needs no case of its own.
+/// A receive that is posted when nothing will arrive any more completes at once, with its memory;
+/// so a loop that posts again what it has received needs no case of its own.
 #[test]
 fn a_receive_behind_the_peers_end_is_flushed_with_its_memory() {
     let scene = Scene::new(false);
