@@ -249,6 +249,11 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         }
     }
 
+    /// Completions until there is none: what is taken from a connection next is behind them.
+    fn take_all_completions(&mut self, ledger: &mut Ledger<B, D>, now: u64) {
+        while self.take_completions(ledger, now) {}
+    }
+
     /// The peer has closed: everything before its FIN is seen first.
     fn end_receiving(&mut self, key: u64, ledger: &mut Ledger<B, D>, now: u64) {
         let Some(live) = self.lives.get_mut(&key) else {
@@ -261,7 +266,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
                 self.counts.device_errors += 1;
             }
         }
-        self.take_completions(ledger, now);
+        self.take_all_completions(ledger, now);
         if let Some(pair) = self.lives.get_mut(&key).and_then(|live| live.pair.as_mut()) {
             pair.machine.on_fin();
         }
@@ -271,7 +276,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
     /// Give the device's part of a connection back. Its completions are taken before its number is
     /// another's.
     pub(super) fn release(&mut self, key: u64, ledger: &mut Ledger<B, D>, now: u64) {
-        self.take_completions(ledger, now);
+        self.take_all_completions(ledger, now);
         let taken = self
             .lives
             .get_mut(&key)
@@ -283,7 +288,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             // The device may have it: the ledger keeps what it holds.
             self.counts.device_errors += 1;
         }
-        self.take_completions(ledger, now);
+        self.take_all_completions(ledger, now);
         self.by_number.remove(&resources.number);
         self.enqueue(key);
     }

@@ -2,7 +2,7 @@
 
 use crate::scene::{completion, event, octets, Scene};
 use rnic_driver::monitor::{Client, Monitor};
-use rnic_driver::verbs::endpoint::{PairEvent, SendOperation, WorkKind};
+use rnic_driver::verbs::endpoint::{PairEvent, PairOptions, SendOperation, WorkKind};
 use rnic_driver::verbs::{RegionOptions, Rights, WindowOptions};
 use rnic_iwarp::queue_pair::{Failure, Status};
 use rnic_iwarp::startup::Settings;
@@ -228,4 +228,38 @@ fn a_receive_behind_the_peers_end_is_flushed_with_its_memory() {
         .initiator
         .endpoint
         .drain(std::time::Duration::from_secs(10)));
+}
+
+/// Whatever came before the peer's FIN is delivered before the receives that are left are flushed:
+/// as many messages as the device has room for.
+#[test]
+fn messages_before_the_end_are_delivered_before_the_others_are_flushed() {
+    const MESSAGES: u64 = 500;
+    let scene = Scene::new(false);
+    let settings = Settings::default();
+    let options = PairOptions {
+        sends: MESSAGES as usize,
+        receives: 512,
+        ..PairOptions::default()
+    };
+    let [initiator, responder] = scene.pairs_of([&settings, &settings], options);
+    let region = scene.initiator.region(b"x");
+    let payload = [region.part(0..1).expect("all of it")];
+    let operation = SendOperation::Send {
+        payload: &payload,
+        solicited: false,
+        invalidate_stag: None,
+    };
+    for id in 0..MESSAGES {
+        initiator.post_send(id, &operation).expect("posted");
+    }
+    initiator.disconnect().expect("it is open");
+    let received = (0..512).map(|_| completion(&responder).status);
+    let received: Vec<Status> = received.collect();
+    let is_success = |status: &&Status| **status == Status::Success;
+    let first = received.iter().take_while(is_success).count();
+    assert_eq!(first as u64, MESSAGES);
+    assert!(received[first..]
+        .iter()
+        .all(|status| *status == Status::Flushed));
 }

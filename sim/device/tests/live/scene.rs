@@ -122,8 +122,16 @@ impl Scene {
 
     /// Two queue pairs: the initiator's first. Each end has receives of 4 KiB posted.
     pub fn pairs(&self, startup: [&startup::Settings; 2]) -> [QueuePair; 2] {
+        self.pairs_of(startup, PairOptions::default())
+    }
+
+    /// As [`Scene::pairs`], of other sizes.
+    pub fn pairs_of(
+        &self,
+        startup: [&startup::Settings; 2],
+        options: PairOptions,
+    ) -> [QueuePair; 2] {
         let [opened, accepted] = self.streams();
-        let options = PairOptions::default();
         let pairs = std::thread::scope(|scope| {
             let responder = scope.spawn(|| {
                 let request = accepted.request(startup[1], b"").expect("a Request");
