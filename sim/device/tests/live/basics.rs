@@ -180,6 +180,9 @@ fn messages_of_any_length_arrive() {
 fn a_rejected_connection_is_a_stream_again() {
     let scene = Scene::new(false);
     let [opened, accepted] = scene.streams();
+    // A handle is shown as what it is, without the endpoint's other connections.
+    let shown = format!("{opened:?}");
+    assert!(shown.contains("192.0.2.1:7174") && shown.len() < 500, "{shown}");
     opened.write_all(b"before").expect("sent");
     let mut text = [0; 6];
     assert_eq!(
