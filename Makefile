@@ -15,7 +15,7 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters rping outside check test test-long campaign lint bench \
-	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test \
+	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live \
 	generate check-generated figures clean
 
 help: ## this list
@@ -143,6 +143,10 @@ mutants: tools ## single changes of the emitted Verilog, each of which a check m
 
 vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the served device
 	@testbench/vm/vm-test
+
+live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served device: a table (ROWS=RTL: some rows)
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
+	@python3 testbench/vm/live $(ROWS)
 
 generate: ## regenerates docs/registers.md, docs/conformance.md, the tables of docs/security.md and docs/verification.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)

@@ -1,0 +1,203 @@
+"""Linux' software iWARP (siw), in a guest under QEMU, talks to the served device.
+
+    make live                  all rows
+    make live ROWS="RTL"       those with one of these words in their names
+
+Packages, module and image are kept in .tools/live by content; nothing is installed, and root is not
+needed. QEMU emulates: KVM is not used. Captures of all tries stay in build/live.
+
+Environment: DEBIAN_MIRROR, where packages are, if apt of this machine does not know one;
+CARGO_TARGET_DIR, where our programs are built.
+
+Status: 0, all rows passed; 1, one failed; 2, something that is needed is missing.
+"""
+
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+import image
+import packages
+import wire
+from bench import Try
+from machine import Guest
+from processes import Failed, Process
+from rows import rows
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOOLS = ROOT / ".tools" / "live"
+CAPTURES = ROOT / "build" / "live"
+PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
+TRIES = 3
+# The verilated library is built when it is first wanted.
+LIBRARY_SECONDS = 900
+
+
+def say(text):
+    """Progress, for a person who watches."""
+    if sys.stdout.isatty():
+        print(f"live: {text}", flush=True)
+
+
+def warm(folder):
+    """Have the verilated library built before anything waits for it."""
+    socket = folder / "warm"
+    command = [PROGRAMS / "rnic", "serve", "--vfio-user", socket, "--dut", "rtl"]
+    with Process("rnic serve --dut rtl", command, folder / "warm.log") as serve:
+        serve.until(socket.exists, LIBRARY_SECONDS)
+
+
+def table(lines):
+    """Lines of cells, aligned."""
+    widths = [max(len(cell) for cell in column) for column in zip(*lines)]
+    lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
+    rows = (" | ".join(cell.ljust(width) for cell, width in zip(line, widths)) for line in lines)
+    return "\n".join(f"| {row} |" for row in rows)
+
+
+# Frames are those of TCP that were delivered; lost ones are the hub's; "again" are segments whose
+# octets had been delivered before.
+HEAD = ["row", "tries", "result", "s", "frames", "lost", "again", "Request", "Reply", "first FPDU",
+        "replay"]
+
+
+def cells(row, tries, ran, problem):
+    """A row of the table."""
+    good = "refused, as expected" if row.refused else "passed"
+    result = problem or (f"{good}, {ran.pings} ms" if ran.pings else good)
+    seconds = f"{ran.ended:.1f}" if ran.ended else ""
+    first = next(iter(ran.connections), None)
+    of_wire = [""] * 6
+    if first:
+        frames = sum(each.frames for each in ran.connections)
+        again = sum(each.again() for each in ran.connections)
+        start_ups = [wire.start_up_text(octets) for octets in first.start_ups()]
+        of_wire = [str(frames), str(ran.lost), str(again), *start_ups, first.first_text()]
+    replay = "" if ran.replayed is None else f"{ran.replayed} FPDUs"
+    return [row.name, str(tries), result, seconds, *of_wire, replay]
+
+
+class Bench:
+    """The hub that stays, and a guest that is booted again when a row has failed."""
+
+    def __init__(self, folder, packages, image):
+        self.folder, self.made = folder, (packages, image)
+        self.wires, self.boots, self.guest = (folder / "guest", folder / "bench"), 0, None
+        ports = [word for wire in self.wires for word in ("--port", f"unix:{wire}")]
+        self.hub = Process("rnic hub", [PROGRAMS / "rnic", "hub", *ports], folder / "hub.log")
+
+    def __enter__(self):
+        try:
+            self.hub.until(lambda: all(wire.exists() for wire in self.wires), 10)
+        except BaseException:
+            self.hub.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.drop()
+        self.hub.stop()
+
+    def drop(self):
+        """Do without this guest."""
+        if self.guest:
+            self.guest.process.stop()
+        self.guest = None
+
+    def booted(self):
+        """A guest; the first one if it can be."""
+        if self.guest is None:
+            self.boots += 1
+            folder = self.folder / f"boot{self.boots}"
+            folder.mkdir()
+            begun = time.monotonic()
+            self.guest = Guest(*self.made, folder, self.wires[0])
+            note(f"Linux {self.guest.kernel} is up in {time.monotonic() - begun:.1f} s")
+        return self.guest
+
+    def tried(self, row):
+        """A row, at most TRIES times: its cells, and what was wrong with the last try."""
+        name = row.name.replace(", ", "-").replace(" ", "-").replace("%", "percent")
+        for count in range(1, TRIES + 1):
+            capture = CAPTURES / f"{name}-try{count}.pcapng"
+            with tempfile.TemporaryDirectory(prefix="live-") as folder:
+                guest, folder = self.booted(), pathlib.Path(folder)
+                ran = Try(PROGRAMS, guest, folder, self.wires[1], row, capture)
+                try:
+                    ran.run()
+                    problem = ""
+                except Failed as failed:
+                    problem = f"failed: {failed}"
+                    # A program that hangs, or a kernel that has met a fault, may spoil all others.
+                    self.drop()
+            note(f"{row.name}, try {count}: {problem or 'passed'}")
+            if not problem:
+                break
+        if capture.exists():
+            ran.connections = ran.connections or wire.connections(capture)
+        return cells(row, count, ran, problem), problem
+
+
+def note(line):
+    """A line for the log of the run."""
+    say(line)
+    with open(CAPTURES / "log", "a") as log:
+        log.write(f"{line}\n")
+
+
+def run(chosen):
+    """All rows; the number of those that failed."""
+    fetched = packages.fetch(TOOLS, say)
+    guest_image = image.make(fetched, TOOLS, say)
+    shutil.rmtree(CAPTURES, ignore_errors=True)
+    CAPTURES.mkdir(parents=True)
+    lines, failed, begun = [HEAD], 0, time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="live-") as name:
+        folder = pathlib.Path(name)
+        if any(row.dut == "rtl" for row in chosen):
+            say("the verilated library")
+            warm(folder)
+        with Bench(folder, fetched, guest_image) as bench:
+            for row in chosen:
+                line, problem = bench.tried(row)
+                lines.append(line)
+                failed += bool(problem)
+    print((fetched / "versions").read_text(), end="")
+    print(f"{bench.boots} boots, {time.monotonic() - begun:.0f} s in all")
+    print(table(lines))
+    return failed
+
+
+def main(words):
+    """The verb."""
+    if platform.machine() != "x86_64":
+        raise packages.Missing("the guest's programs are of x86_64, this machine is not")
+    chosen = [row for row in rows() if not words or any(word in row.name for word in words)]
+    if not chosen:
+        raise packages.Missing(f"no row has {' or '.join(words)} in its name")
+    for program in ("rnic", "rping"):
+        if not (PROGRAMS / program).exists():
+            raise packages.Missing(f"{PROGRAMS / program} is missing; make live builds it")
+    failed = run(chosen)
+    print(f"live: {len(chosen) - failed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    # Ends what is running, as any error does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except packages.Missing as missing:
+        print(f"live: {missing}", file=sys.stderr)
+        sys.exit(2)
+    except Failed as failed:
+        print(f"live: failed: {failed}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,193 @@
+"""One try of a row: a hub of its own, a served device, a program at either end, the replay.
+
+    guest -- hub of the guest -- hub of the try -- rnic serve -- our program
+                                  |  --loss
+                                  +--> pcapng --> rnic play --dut model
+
+QEMU never connects again, so the hub beside it stays for all rows; the other one writes the try's
+capture.
+"""
+
+import json
+import re
+import subprocess
+import time
+
+import wire
+from machine import ADDRESS
+from processes import Failed, Process
+
+OURS = {4: "192.0.2.1", 6: "fd00::1"}
+PREFIX = {4: 24, 6: 64}
+PORT = 7174
+OCTETS = 4096
+# One tool; one try has a minute more for its start and its replay.
+TOOL_SECONDS = {"model": 15, "rtl": 60}
+
+
+def pattern(number):
+    """The text of rping's buffer in this iteration."""
+    text = f"rdma-ping-{number}: "
+    letters = (chr(65 + (number + index) % 58) for index in range(OCTETS))
+    return (text + "".join(letters))[:OCTETS - 1]
+
+
+class Try:
+    """What one try needs, and what it has found."""
+
+    def __init__(self, programs, guest, folder, bench, row, capture):
+        self.programs, self.guest, self.folder = programs, guest, folder
+        self.bench, self.row, self.capture = bench, row, capture
+        self.seconds = TOOL_SECONDS[row.dut] * (1 if row.connections == 1 else 3)
+        self.connections, self.replayed, self.pings = [], None, ""
+        self.ended, self.lost = None, 0
+
+    def run(self):
+        """Run it; raises Failed."""
+        row, programs = self.row, self.programs
+        self.guest.parameters(row.siw)
+        hub_socket, device = self.folder / "wire", self.folder / "device"
+        counts = self.folder / "counts"
+        faults = ["--loss", row.loss, "--delay", row.delay_us, "--json", counts]
+        hub = Process("rnic hub", [
+            programs / "rnic", "hub", "--port", f"unix-connect:{self.bench}",
+            "--port", f"unix:{hub_socket}", "--pcap", self.capture, *faults,
+        ], self.folder / "hub")
+        with hub:
+            hub.until(hub_socket.exists, 10)
+            # A client is a process for each connection.
+            clients = row.connections if row.ours == "client" else 1
+            serve = Process("rnic serve", [
+                programs / "rnic", "serve", "--vfio-user", device, "--dut", row.dut,
+                "--link", f"unix-connect:{hub_socket}", "--clients", clients,
+            ], self.folder / "serve")
+            with serve:
+                serve.until(device.exists, 60)
+                begun = time.monotonic()
+                getattr(self, row.ours)(device)
+                self.ended = time.monotonic() - begun
+            # The last acknowledgements are on their way.
+            time.sleep(0.1)
+            hub.stop()
+        self.lost = sum(port["lost"] for port in json.loads(counts.read_text())["ports"])
+        self.guest.check()
+        if row.ours != "ping":
+            self.judge()
+        if row.ours != "ping" and row.first:
+            self.replay()
+
+    def program(self, device, role, *options):
+        """Our end."""
+        row = self.row
+        own = f"{OURS[row.family]}/{PREFIX[row.family]}"
+        command = [self.programs / "rping", f"vfio-user:{device}", role, "--own", own, "-v",
+                   "--timeout", self.seconds, *row.options, *options]
+        return Process("our rping", command, self.folder / "ours")
+
+    def listening(self, device, *options):
+        """Our end, when it waits for the guest."""
+        ours = self.program(device, "-s", *options)
+        try:
+            ours.until(lambda: "listening" in ours.text(), self.seconds)
+        except BaseException:
+            ours.stop()
+            raise
+        return ours
+
+    def ping(self, device):
+        """Our end answers ARP, NDP and echo."""
+        ping = {4: "ping", 6: "ping6"}[self.row.family]
+        with self.listening(device):
+            text = self.guest.run(f"{ping} -c 10 -i 0.2 -W 5 {OURS[self.row.family]}", 30)
+        self.pings = re.search(r"= (\S+) ms", text).group(1)
+
+    def client(self, device):
+        """Our end opens the connection, or one after another, each on a device that is new."""
+        row, address = self.row, ADDRESS[self.row.family]
+        is_many = row.connections > 1
+        options = f"-a {address} -C {row.pings} -S {OCTETS} -v{' -P' if is_many else ''}"
+        job = self.guest.start(f"exec rping -s {options}", self.seconds)
+        self.guest.wait_listening(PORT, job)
+        more = ["-a", address, "-C", row.pings, "-S", OCTETS, "-V"]
+        for _ in range(row.connections):
+            with self.program(device, "-c", *more) as ours:
+                self.ours_ends(ours, job)
+        # One that serves many does not end, nor one that has rejected.
+        if is_many or row.refused:
+            self.guest.run("killall rping || true")
+        else:
+            self.guest_ends(job)
+
+    def server(self, device):
+        """The guest opens the connection, or one after another."""
+        row = self.row
+        is_many = row.connections > 1
+        command = f"rping -c -a {OURS[row.family]} -C {row.pings} -S {OCTETS} -v -V"
+        loop = f"for i in $(seq {row.connections}); do {command} || exit; done"
+        with self.listening(device, *(["-P"] if is_many else [])) as ours:
+            job = self.guest.start(loop if is_many else f"exec {command}", self.seconds)
+            if is_many:
+                self.guest_ends(job)
+            else:
+                self.ours_ends(ours, job)
+                self.guest_ends(job)
+
+    def ours_ends(self, ours, job):
+        """Our end ends as it should."""
+        status, refused = ours.wait(self.seconds + 15), self.row.refused
+        if refused and refused not in ours.text():
+            raise Failed(f"our rping was to say '{refused}': status {status}: {ours.said()}")
+        if not refused and status != 0:
+            raise Failed(f"our rping: status {status}: {ours.said()}; {job.complaint()}")
+        if not refused:
+            self.check_data(ours.text(), 1, "our end")
+
+    def guest_ends(self, job):
+        """The guest's end, too."""
+        status = job.wait()
+        if self.row.refused:
+            return
+        if status != 0:
+            raise Failed(f"the guest's rping: status {status}: {job.complaint()}")
+        self.check_data(job.printed(), self.row.connections, "the guest")
+
+    def check_data(self, text, connections, whose):
+        """Each buffer that was printed is rping's."""
+        seen = re.findall(r"ping data: ([^\n]*)", text)
+        expected = [pattern(number) for number in range(self.row.pings)] * connections
+        if seen != expected:
+            right = sum(a == b for a, b in zip(seen, expected))
+            raise Failed(f"{whose} has {len(seen)} buffers, {right} of {len(expected)} are right")
+
+    def replay(self):
+        """The capture through the model."""
+        command = [self.programs / "rnic", "play", "--dut", "model", "--json", "-", self.capture]
+        played = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        if played.returncode != 0:
+            raise Failed(f"the replay: {last(played.stderr)}")
+        report = json.loads(played.stdout)
+        self.replayed = sum(flow["fpdus"] for flow in report["flows"])
+        errors = sum(flow["crc_errors"] for flow in report["flows"])
+        if not self.replayed:
+            raise Failed("the replay has found no FPDU")
+        if report["mismatches"] or errors:
+            raise Failed(f"the replay: {report['mismatches']} mismatches, {errors} CRC errors")
+
+    def judge(self):
+        """What the capture says is what the row says."""
+        row = self.row
+        self.connections = wire.connections(self.capture)
+        whole = [each for each in self.connections if all(each.start_ups())]
+        if len(whole) != row.connections:
+            raise Failed(f"{len(whole)} connections of {row.connections} have started")
+        for connection in whole:
+            request, reply = connection.start_ups()
+            if (request[17], reply[17]) != (row.revision, row.revision):
+                raise Failed(f"revisions are {request[17]} and {reply[17]}, not {row.revision}")
+            if connection.first_text() != row.start_up():
+                raise Failed(f"first FPDU: {connection.first_text()}; not {row.start_up()}")
+
+
+def last(text):
+    """The last line, for a message."""
+    return (text.strip().splitlines() or ["it printed nothing"])[-1][:200]
