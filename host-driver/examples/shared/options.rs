@@ -19,7 +19,7 @@ pub struct Options {
     /// Which end this is.
     #[command(flatten)]
     pub role: Role,
-    /// Client: the server, ADDR, ADDR:PORT, [IPV6]:PORT or a host name. Server: which address of
+    /// Client: the server, ADDR, ADDR:PORT, `[IPV6]:PORT` or a host name. Server: which address of
     /// --own to listen on, by default the first
     #[arg(short, long, value_name = "ADDR")]
     pub address: Option<String>,
