@@ -3,6 +3,7 @@
 use super::engine::{initial_sequence, random, Engine};
 use super::live::Live;
 use super::pair::{Pair, PairHost};
+use super::settings::emss_octets;
 use crate::device::access::{Bar, Dma};
 use crate::device::rings::{Completion, Event, Reason, TransmitResult};
 use crate::stack::segments::read;
@@ -17,9 +18,6 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Entries of a ring that are taken before others get their turn.
 const TAKEN_MAX: usize = 64;
-/// Octets of headers in an IP packet with a segment that has no options.
-const HEADERS_V4: u16 = 40;
-const HEADERS_V6: u16 = 60;
 /// How far an initial sequence number is ahead of the connection before it, at most.
 const AHEAD: u32 = 1 << 24;
 
@@ -227,11 +225,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             self.counts.forged_reports += 1;
             return;
         };
-        let headers = match from {
-            IpAddr::V4(_) => HEADERS_V4,
-            IpAddr::V6(_) => HEADERS_V6,
-        };
-        let emss = mtu_octets.saturating_sub(headers);
+        let emss = emss_octets(mtu_octets, from);
         // The interface passes on what an MTU can be; a size as before changes nothing.
         if emss < live.tcp.statistics().emss_octets && live.tcp.set_emss(emss).is_ok() {
             if let Some(pair) = &mut live.pair {

@@ -228,7 +228,7 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
             });
             let free = ends.find(|ends| !engine.by_ends.contains_key(ends));
             let ends = free.ok_or(EndpointError::NoPort(peer))?;
-            let mut settings = engine.tcp;
+            let mut settings = engine.tcp_with(peer.ip());
             set(&mut settings);
             let tcp = Connection::connect(settings, initial_sequence(), now)?;
             let live = Live::new(ends, tcp, Arc::new(notice));
@@ -269,7 +269,7 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
                 return Err(EndpointError::Listening(own));
             }
             let settings = ListenerSettings {
-                connection: engine.tcp,
+                connection: engine.tcp_with(own.ip()),
                 ..settings
             };
             engine.listeners.push(Listening {

@@ -11,6 +11,7 @@
 
 use super::live::Live;
 use super::notice::Notice;
+use super::settings::emss_octets;
 use super::wire::{EndpointCounts, Wire};
 use crate::device::access::{Bar, Dma};
 use crate::device::ids::{ConnectionId, QueueId};
@@ -18,7 +19,7 @@ use crate::stack::{Ends, Interface};
 use crate::verbs::ledger::{Core, Ledger};
 use rnic_tcp::{Listener, SeqNumber};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// Turns of the loop before others get the lock.
@@ -169,6 +170,15 @@ impl<B: Bar, D: Dma> Engine<B, D> {
                 live.is_queued = true;
                 self.queued.push_back(key);
             }
+        }
+    }
+
+    /// TCP of connections with `address`.
+    pub(super) fn tcp_with(&self, address: IpAddr) -> rnic_tcp::Settings {
+        let most = emss_octets(self.interface.settings().mtu_octets, address);
+        rnic_tcp::Settings {
+            emss_octets: self.tcp.emss_octets.min(most),
+            ..self.tcp
         }
     }
 

@@ -365,10 +365,12 @@ impl Live {
         has_happened
     }
 
-    /// The user has no use for it any more.
+    /// The user has no use for it any more. A stream that has failed still ends gracefully: its
+    /// Terminate may have to be sent again (RDMAP-020).
     pub(super) fn let_go(&mut self) {
         self.is_let_go = true;
         match &mut self.pair {
+            Some(pair) if self.failure.is_some() => pair.machine.close(),
             Some(pair) => pair.machine.abort(),
             None if self.startup.is_some() || self.resources.is_some() => self.tcp.abort(),
             None => self.tcp.close(),

@@ -1,18 +1,30 @@
 //! What an endpoint is told when it is made.
 
 use crate::stack::Settings;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 /// Octets of headers of IP and TCP without options.
 const HEADERS_V4: u16 = 40;
 const HEADERS_V6: u16 = 60;
 
+/// The largest segment with `address` that an MTU leaves, within what TCP can use.
+pub(super) fn emss_octets(mtu_octets: u16, address: IpAddr) -> u16 {
+    let headers = match address {
+        IpAddr::V4(_) => HEADERS_V4,
+        IpAddr::V6(_) => HEADERS_V6,
+    };
+    let octets = mtu_octets.saturating_sub(headers);
+    octets.max(rnic_tcp::settings::EMSS_OCTETS_MIN)
+}
+
 /// What an endpoint is told when it is made.
 #[derive(Clone, Debug)]
 pub struct EndpointSettings {
     /// Addresses, gateways, MTU.
     pub interface: Settings,
-    /// TCP of all its connections; the largest segment is what the MTU leaves.
+    /// TCP of all its connections. Their largest segment is no more than the MTU leaves with headers
+    /// of their family.
     pub tcp: rnic_tcp::Settings,
     /// Where a [`Monitor`](crate::monitor::Monitor) answers, if it is to; the endpoint's thread
     /// serves it.
@@ -22,14 +34,8 @@ pub struct EndpointSettings {
 impl EndpointSettings {
     /// An interface with TCP's default settings.
     pub fn new(interface: Settings) -> Self {
-        let mut addresses = interface.addresses.iter();
-        let headers = match addresses.any(|prefix| prefix.address.is_ipv6()) {
-            true => HEADERS_V6,
-            false => HEADERS_V4,
-        };
-        let emss_octets = interface.mtu_octets.saturating_sub(headers);
         let tcp = rnic_tcp::Settings {
-            emss_octets: emss_octets.max(rnic_tcp::settings::EMSS_OCTETS_MIN),
+            emss_octets: emss_octets(interface.mtu_octets, Ipv4Addr::UNSPECIFIED.into()),
             ..rnic_tcp::Settings::default()
         };
         Self {

@@ -182,7 +182,10 @@ fn a_rejected_connection_is_a_stream_again() {
     let [opened, accepted] = scene.streams();
     // A handle is shown as what it is, without the endpoint's other connections.
     let shown = format!("{opened:?}");
-    assert!(shown.contains("192.0.2.1:7174") && shown.len() < 500, "{shown}");
+    assert!(
+        shown.contains("192.0.2.1:7174") && shown.len() < 500,
+        "{shown}"
+    );
     opened.write_all(b"before").expect("sent");
     let mut text = [0; 6];
     assert_eq!(

@@ -2,7 +2,9 @@
 
 use crate::scene::{completion, event, octets, Scene};
 use rnic_driver::monitor::{Client, Monitor};
-use rnic_driver::verbs::endpoint::{PairEvent, PairOptions, SendOperation, WorkKind};
+use rnic_driver::verbs::endpoint::{
+    EndpointError, PairEvent, PairOptions, SendOperation, WorkKind,
+};
 use rnic_driver::verbs::{RegionOptions, Rights, WindowOptions};
 use rnic_iwarp::queue_pair::{Failure, Status};
 use rnic_iwarp::startup::Settings;
@@ -191,6 +193,15 @@ fn a_window_is_open_to_its_connection_alone() {
         panic!("{failed:?}");
     };
     assert_eq!(received.cause, Some(DDP_ASSOCIATION));
+    // RDMAP-020: whoever lets go of a failed stream at once still ends it gracefully.
+    drop(other);
+    stranger.disconnect().expect("it is there");
+    assert_eq!(event(&stranger), PairEvent::Closed);
+    let reason = stranger.end_reason().expect("it is there");
+    assert!(
+        !matches!(reason, Some(EndpointError::Lost { .. })),
+        "{reason:?}"
+    );
     initiator.post_send(1, &operation).expect("posted");
     assert_eq!(completion(&initiator).status, Status::Success);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
