@@ -4,6 +4,7 @@ use super::engine::{initial_sequence, random, Engine};
 use super::live::Live;
 use super::pair::{Pair, PairHost};
 use super::settings::emss_octets;
+use super::tap::Way;
 use crate::device::access::{Bar, Dma};
 use crate::device::rings::{Completion, Event, Reason, TransmitResult};
 use crate::stack::segments::read;
@@ -119,6 +120,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             let Some(frame) = ledger.device().poll_host_frame() else {
                 return taken > 0;
             };
+            if let Some(tap) = &self.tap {
+                tap.show(Way::Received, &frame);
+            }
             match self.interface.receive(&frame, now) {
                 None => {}
                 Some(Arrived::Tcp { from, to, segment }) => match read(from, to, &segment) {

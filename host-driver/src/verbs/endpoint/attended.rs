@@ -135,7 +135,8 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         let queue = context.completion_queue(COMPLETION_ENTRIES_LOG2)?;
         let core = context.core();
         let id = claim(context)?;
-        let engine = Engine::new(Arc::clone(core), interface, queue.number(), settings.tcp);
+        let mut engine = Engine::new(Arc::clone(core), interface, queue.number(), settings.tcp);
+        engine.tap.clone_from(&settings.tap);
         Ok(Self {
             shared: Arc::new(Shared::new(Arc::clone(core), engine, wake, clock)),
             context: context.clone(),

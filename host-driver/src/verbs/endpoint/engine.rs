@@ -12,6 +12,7 @@
 use super::live::Live;
 use super::notice::Notice;
 use super::settings::emss_octets;
+use super::tap::Tap;
 use super::wire::{EndpointCounts, Wire};
 use crate::device::access::{Bar, Dma};
 use crate::device::ids::{ConnectionId, QueueId};
@@ -54,6 +55,7 @@ pub(super) struct Engine<B: Bar, D: Dma> {
     /// Connections that wait for room on a ring.
     pub(super) blocked: BTreeSet<u64>,
     pub(super) counts: EndpointCounts,
+    pub(super) tap: Option<Tap>,
     pub(super) last_key: u64,
     pub(super) has_ended: bool,
 }
@@ -79,6 +81,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             queued: VecDeque::new(),
             blocked: BTreeSet::new(),
             counts: EndpointCounts::default(),
+            tap: None,
             last_key: 0,
             has_ended: false,
         }
@@ -142,6 +145,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             ledger,
             interface: &mut self.interface,
             counts: &mut self.counts,
+            tap: self.tap.as_ref(),
             now,
         }
     }
@@ -158,6 +162,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             ledger,
             interface: &mut self.interface,
             counts: &mut self.counts,
+            tap: self.tap.as_ref(),
             now,
         };
         Some((live, wire))

@@ -10,6 +10,7 @@
 //! |--------------|--------------------------------------------------------------|
 //! | `notice`     | files and threads that wait                                  |
 //! | `records`    | octets that may have to be sent again                        |
+//! | `tap`        | frames, for whoever writes captures                          |
 //! | `wire`       | segments and frames on the rings                             |
 //! | `pair`       | what a queue pair has of the device                          |
 //! | `live`       | a connection                                                 |
@@ -34,6 +35,7 @@
 mod notice;
 mod records;
 mod error;
+mod tap;
 mod wire;
 mod pair;
 mod live;
@@ -64,5 +66,6 @@ pub use queue_pair::{PairOptions, QueuePair};
 pub use request::ConnectionRequest;
 pub use settings::EndpointSettings;
 pub use stream::{ExpectedRequest, Stream};
+pub use tap::{Tap, Way};
 pub use wire::EndpointCounts;
 pub use work::{SendOperation, WorkCompletion, WorkKind};

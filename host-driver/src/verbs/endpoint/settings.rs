@@ -1,5 +1,6 @@
 //! What an endpoint is told when it is made.
 
+use super::tap::Tap;
 use crate::stack::Settings;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ pub struct EndpointSettings {
     /// Where a [`Monitor`](crate::monitor::Monitor) answers, if it is to; the endpoint's thread
     /// serves it.
     pub monitor: Option<PathBuf>,
+    /// Who sees the frames that the endpoint itself sends and receives, if anybody does.
+    pub tap: Option<Tap>,
 }
 
 impl EndpointSettings {
@@ -42,6 +45,7 @@ impl EndpointSettings {
             interface,
             tcp,
             monitor: None,
+            tap: None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! first.
 
 use super::records::{Body, Record};
+use super::tap::Tap;
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
 use crate::device::ids::TransmitRing;
@@ -55,6 +56,7 @@ pub(super) struct Wire<'a, B: Bar, D: Dma> {
     pub(super) ledger: &'a mut Ledger<B, D>,
     pub(super) interface: &'a mut Interface,
     pub(super) counts: &'a mut EndpointCounts,
+    pub(super) tap: Option<&'a Tap>,
     /// Microseconds.
     pub(super) now: u64,
 }
@@ -273,6 +275,9 @@ impl<B: Bar, D: Dma> Wire<'_, B, D> {
         held: FrameMemory,
     ) -> Result<(), DriverError> {
         stage_held(self.ledger, ring, frame, held)?;
+        if let Some(tap) = self.tap {
+            tap.show_sent(frame, self.ledger.view().memory());
+        }
         match self.ledger.view().staged_frames(ring) {
             BATCH.. => self.ledger.device().announce_frames(ring),
             _ => Ok(()),

@@ -3,7 +3,7 @@
 use crate::scene::{completion, event, octets, Scene};
 use rnic_driver::monitor::{Client, Monitor};
 use rnic_driver::verbs::endpoint::{
-    EndpointError, PairEvent, PairOptions, SendOperation, WorkKind,
+    EndpointError, PairEvent, PairOptions, SendOperation, Tap, Way, WorkKind,
 };
 use rnic_driver::verbs::{RegionOptions, Rights, WindowOptions};
 use rnic_iwarp::queue_pair::{Failure, Status};
@@ -273,4 +273,51 @@ fn messages_before_the_end_are_delivered_before_the_others_are_flushed() {
     assert!(received[first..]
         .iter()
         .all(|status| *status == Status::Flushed));
+}
+
+/// What an endpoint itself sends and receives can be seen, as it is on the wire: with its checksums,
+/// and the CRC of an FPDU whose payload stayed where it is.
+#[test]
+fn a_tap_sees_frames_as_they_are_on_the_wire() {
+    let frames = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = std::sync::Arc::clone(&frames);
+    let tap = Tap::new(move |way, frame: &[u8]| {
+        kept.lock()
+            .expect("nobody panics")
+            .push((way, frame.to_vec()));
+    });
+    let scene = Scene::tapped(tap);
+    let settings = Settings::default();
+    let [initiator, responder] = scene.pairs([&settings, &settings]);
+    let region = scene.initiator.region(&octets(1000, 2));
+    let payload = [region.part(0..1000).expect("all of it")];
+    let operation = SendOperation::Send {
+        payload: &payload,
+        solicited: false,
+        invalidate_stag: None,
+    };
+    initiator.post_send(1, &operation).expect("posted");
+    assert_eq!(completion(&initiator).status, Status::Success);
+    assert_eq!(completion(&responder).kind, WorkKind::Receive);
+    let frames = frames.lock().expect("nobody panics");
+    let (mut received, mut fpdus) = (0, 0);
+    for (way, frame) in frames.iter().filter(|(_, frame)| frame[12..14] == [8, 0]) {
+        let packet = etherparse::SlicedPacket::from_ethernet(frame).expect("it is whole");
+        let (Some(etherparse::NetSlice::Ipv4(ip)), Some(etherparse::TransportSlice::Tcp(tcp))) =
+            (packet.net, packet.transport)
+        else {
+            panic!("{frame:?}");
+        };
+        let sum = tcp
+            .to_header()
+            .calc_checksum_ipv4(&ip.header().to_header(), tcp.payload());
+        assert_eq!(sum, Ok(tcp.checksum()), "{way:?}");
+        received += usize::from(*way == Way::Received);
+        let is_fpdu = *way == Way::Sent && tcp.payload().len() > 1000;
+        fpdus += usize::from(is_fpdu && rnic_wire::mpa::crc32c::verify(tcp.payload()));
+    }
+    assert!(
+        received >= 3 && fpdus == 1,
+        "{received} received, {fpdus} FPDUs"
+    );
 }

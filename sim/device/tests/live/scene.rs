@@ -3,7 +3,7 @@
 use crate::wire::Wire;
 use rnic_driver::stack::{AddressPrefix, Settings};
 use rnic_driver::verbs::endpoint::{
-    Endpoint, EndpointSettings, PairEvent, PairOptions, QueuePair, Stream, WorkCompletion,
+    Endpoint, EndpointSettings, PairEvent, PairOptions, QueuePair, Stream, Tap, WorkCompletion,
 };
 use rnic_driver::verbs::{Context, MemoryRegion, ProtectionDomain, RegionOptions, Rights};
 use rnic_iwarp::startup;
@@ -28,6 +28,11 @@ pub struct End {
 impl End {
     /// The end number `number`, 1 or 2, at `link`; a device of this kind.
     pub fn open(kind: &str, number: u8, link: &str, v6: bool) -> Self {
+        Self::open_with(kind, number, link, v6, None)
+    }
+
+    /// As [`End::open`], with a tap.
+    fn open_with(kind: &str, number: u8, link: &str, v6: bool, tap: Option<Tap>) -> Self {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
         let context = Context::open(&format!("sim:{kind},{link}"), config).expect("it opens");
@@ -43,6 +48,7 @@ impl End {
             vlan: None,
             mtu_octets: 1500,
         });
+        settings.tap = tap;
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 50_000).expect("in range");
         Self {
@@ -92,6 +98,20 @@ impl Scene {
         Self {
             responder: End::open("model", 1, &format!("unix:{link}"), v6),
             initiator: End::open("model", 2, &format!("unix-connect:{link}"), v6),
+            wire: None,
+            folder,
+        }
+    }
+
+    /// As [`Scene::new`], where somebody sees the initiator's frames.
+    pub fn tapped(tap: Tap) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = folder.path().join("wire");
+        let link = link.to_str().expect("a path of letters");
+        let connected = format!("unix-connect:{link}");
+        Self {
+            responder: End::open("model", 1, &format!("unix:{link}"), false),
+            initiator: End::open_with("model", 2, &connected, false, Some(tap)),
             wire: None,
             folder,
         }
