@@ -9,6 +9,7 @@
 
 use crate::failure::Failure;
 use crate::options::Options;
+use crate::record::record;
 use crate::work::Work;
 use rnic_driver::verbs::endpoint::{
     Endpoint, EndpointError, EndpointSettings, Listener, PairOptions, QueuePair,
@@ -53,6 +54,8 @@ impl End {
     pub fn open(options: &Options) -> Result<Self, Failure> {
         let context = Context::open(&options.device, Endpoint::device_config())?;
         let mut settings = EndpointSettings::new(options.interface.settings());
+        let pcap = options.interface.pcap.as_deref();
+        settings.tap = pcap.map(record).transpose()?;
         let patience_us = options.patience().as_micros() as u64;
         let time_outs = &mut settings.tcp.time_outs;
         for which in [TimeOut::Syn, TimeOut::RetransmissionTime] {

@@ -10,6 +10,7 @@
 //! |-----------|---------------------------------------------------------------|
 //! | `options` | the command line: device, role, interface, MPA                |
 //! | `address` | addresses as people write them                                |
+//! | `record`  | frames into a capture                                         |
 //! | `end`     | from an address to a queue pair, in both roles                |
 //! | `work`    | completions and events of a queue pair, waited for together   |
 //! | `failure` | what went wrong, with what to do next; exit status            |
@@ -20,5 +21,6 @@ pub mod address;
 pub mod failure;
 pub mod figures;
 pub mod options;
+mod record;
 pub mod end;
 pub mod work;

@@ -6,6 +6,7 @@ use clap::builder::RangedU64ValueParser;
 use rnic_driver::stack::{self, AddressPrefix};
 use rnic_iwarp::startup::{self, REVISION_MAX};
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where `rping` listens on other systems, too.
@@ -69,6 +70,10 @@ pub struct InterfaceOptions {
     /// Largest IP packet in octets
     #[arg(long, value_name = "OCTETS", default_value_t = 1500)]
     pub mtu: u16,
+    /// Write the frames that this end itself sends and receives, as pcapng. What the device places
+    /// is not among them
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
 }
 
 /// MPA's start-up. The defaults suit Linux' software iWARP driver.

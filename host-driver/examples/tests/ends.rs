@@ -193,6 +193,26 @@ fn rping_pings_over_other_interfaces_and_start_ups() {
     ping(V4, "192.0.2.1", &options, &options);
 }
 
+/// `--pcap`: the start-up frames of both ends, the client's FPDUs, and no frame that the device kept.
+#[test]
+fn a_capture_has_the_frames_of_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("client.pcapng");
+    let option = path.to_str().expect("a path of letters");
+    ping(V4, "192.0.2.1", &[], &["--pcap", option]);
+    let octets = std::fs::read(path).expect("it is there");
+    let count = |text: &[u8]| {
+        let places = octets.windows(text.len());
+        places.filter(|place| *place == text).count()
+    };
+    assert_eq!(
+        (count(b"MPA ID Req Frame"), count(b"MPA ID Rep Frame")),
+        (1, 1)
+    );
+    // The server reads three times what this end sends, and writes it back past the host.
+    assert_eq!(count(b"rdma-ping-2: CDEFGHIJ"), 1);
+}
+
 /// MPA2-003: a server that knows revision 1 alone closes, and the client tries that.
 #[test]
 fn rping_falls_back_on_a_new_connection() {
