@@ -40,6 +40,25 @@ const COMPLETION_ENTRIES_LOG2: u32 = 12;
 /// are its own: the context's calls for these find nothing, and send nothing.
 ///
 /// Dropped, its connections are reset; a reset that the network loses is not sent again.
+///
+/// ```no_run
+/// use rnic_driver::stack::{AddressPrefix, Settings};
+/// use rnic_driver::verbs::endpoint::{Endpoint, EndpointSettings};
+/// use rnic_driver::verbs::Context;
+///
+/// let context = Context::open("vfio-user:/run/rnic.sock", Endpoint::device_config())?;
+/// let address = AddressPrefix { address: "192.0.2.2".parse()?, bits: 24 };
+/// let endpoint = Endpoint::start(&context, &EndpointSettings::new(Settings {
+///     mac: [2, 0, 0, 0, 0, 2],
+///     addresses: vec![address],
+///     gateways: Vec::new(),
+///     vlan: None,
+///     mtu_octets: 1500,
+/// }))?;
+/// let stream = endpoint.connect("192.0.2.1:7174".parse()?)?;
+/// println!("connected from {}", stream.local_addr());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Endpoint<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     shared: Arc<Shared<B, D>>,

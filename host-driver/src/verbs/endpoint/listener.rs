@@ -16,6 +16,22 @@ use std::time::{Duration, Instant};
 
 /// Connections to one of the interface's addresses and a port. Dropped, those that nobody has
 /// accepted are forgotten, and their segments are answered with an RST.
+///
+/// ```no_run
+/// use rnic_driver::verbs::endpoint::{Endpoint, EndpointError, Stream};
+/// use std::net::IpAddr;
+///
+/// /// The next connection of a host that is known.
+/// fn next(endpoint: &Endpoint, known: IpAddr) -> Result<Stream, EndpointError> {
+///     let listener = endpoint.listen(([192, 0, 2, 1], 7174).into())?;
+///     loop {
+///         let stream = listener.accept(None)?;
+///         if stream.peer_addr().ip() == known {
+///             return Ok(stream);
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Listener<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     shared: Arc<Shared<B, D>>,

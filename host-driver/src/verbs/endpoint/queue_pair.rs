@@ -49,6 +49,24 @@ impl Default for PairOptions {
 ///
 /// Octets of Sends and Writes are to be left as they are until they complete, which is when the
 /// peer has acknowledged them: they may be sent again.
+///
+/// ```no_run
+/// use rnic_driver::verbs::endpoint::{EndpointError, QueuePair, SendOperation, Status};
+/// use rnic_driver::verbs::MemoryRegion;
+///
+/// /// Writes a region to where the peer has said, and waits until it has it.
+/// fn write(
+///     pair: &QueuePair,
+///     region: &MemoryRegion,
+///     (stag, to): (u32, u64),
+/// ) -> Result<bool, EndpointError> {
+///     let payload = [region.part(0..region.octets())?];
+///     let operation = SendOperation::Write { payload: &payload, stag, to };
+///     pair.post_send(1, &operation)?;
+///     let done = pair.wait_completion(None)?;
+///     Ok(done.status == Status::Success)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct QueuePair<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     pub(super) handle: Handle<B, D>,

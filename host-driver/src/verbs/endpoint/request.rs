@@ -9,6 +9,28 @@ use rnic_iwarp::startup::{self, Request};
 use std::net::SocketAddr;
 
 /// A peer's Request: accept it with a queue pair, or reject it. Dropped, the connection is reset.
+///
+/// ```no_run
+/// use rnic_driver::verbs::endpoint::{ConnectionRequest, EndpointError, PairOptions, QueuePair};
+/// use rnic_driver::verbs::{Context, ProtectionDomain};
+///
+/// /// Accepts those that ask for the right thing.
+/// fn answer(
+///     request: ConnectionRequest,
+///     context: &Context,
+///     domain: &ProtectionDomain,
+/// ) -> Result<Option<QueuePair>, EndpointError> {
+///     if request.private_data() != b"storage" {
+///         request.reject(b"no such service")?;
+///         return Ok(None);
+///     }
+///     let pair = request.queue_pair(domain, &PairOptions::default())?;
+///     // The peer's first message may come right behind the Reply.
+///     pair.post_receive(0, context.allocate(4096)?)?;
+///     pair.accept(b"welcome")?;
+///     Ok(Some(pair))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct ConnectionRequest<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     pub(super) handle: Handle<B, D>,

@@ -12,6 +12,18 @@ use std::time::{Duration, Instant};
 
 /// A TCP connection that the application reads and writes itself, until it begins MPA on it from
 /// either end (RFC 5044 section 7.1).
+///
+/// ```no_run
+/// use rnic_driver::verbs::endpoint::{startup, ConnectionRequest, EndpointError, Stream};
+///
+/// /// Applications agree in words first; then the peer starts MPA.
+/// fn greet(stream: Stream) -> Result<ConnectionRequest, EndpointError> {
+///     let mut word = [0; 5];
+///     let count = stream.read(&mut word, None)?;
+///     assert_eq!(&word[..count], b"hello");
+///     stream.request(&startup::Settings::default(), b"go ahead")
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Stream<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     pub(super) handle: Handle<B, D>,

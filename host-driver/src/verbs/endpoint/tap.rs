@@ -29,6 +29,17 @@ pub enum Way {
 type Observer = dyn FnMut(Way, &[u8]) + Send;
 
 /// Who sees the frames of an endpoint. Clones are the same one.
+///
+/// ```
+/// use rnic_driver::verbs::endpoint::{Tap, Way};
+///
+/// let tap = Tap::new(|way, frame: &[u8]| match way {
+///     Way::Received => println!("{} octets came", frame.len()),
+///     Way::Sent => println!("{} octets left", frame.len()),
+/// });
+/// // settings.tap = Some(tap);
+/// # drop(tap);
+/// ```
 #[derive(Clone)]
 pub struct Tap(Arc<Mutex<Observer>>);
 
