@@ -193,7 +193,7 @@ fn rping_pings_over_other_interfaces_and_start_ups() {
     ping(V4, "192.0.2.1", &options, &options);
 }
 
-/// `--pcap`: the start-up frames of both ends, the client's FPDUs, and no frame that the device kept.
+/// `--pcap`: the start-up frames of both ends, the client's FPDUs, and none that the device kept.
 #[test]
 fn a_capture_has_the_frames_of_its_end() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -24,8 +24,8 @@ pub(super) fn emss_octets(mtu_octets: u16, address: IpAddr) -> u16 {
 pub struct EndpointSettings {
     /// Addresses, gateways, MTU.
     pub interface: Settings,
-    /// TCP of all its connections. Their largest segment is no more than the MTU leaves with headers
-    /// of their family.
+    /// TCP of all its connections. Their largest segment is no more than the MTU leaves with
+    /// headers of their family.
     pub tcp: rnic_tcp::Settings,
     /// Where a [`Monitor`](crate::monitor::Monitor) answers, if it is to; the endpoint's thread
     /// serves it.

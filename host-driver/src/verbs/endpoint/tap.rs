@@ -24,8 +24,8 @@ pub enum Way {
     Sent,
 }
 
-/// Called with each frame, without FCS, on the thread that has it: it must be quick, and call nothing
-/// of the endpoint.
+/// Called with each frame, without FCS, on the thread that has it: it must be quick, and call
+/// nothing of the endpoint.
 type Observer = dyn FnMut(Way, &[u8]) + Send;
 
 /// Who sees the frames of an endpoint. Clones are the same one.

@@ -275,8 +275,8 @@ fn messages_before_the_end_are_delivered_before_the_others_are_flushed() {
         .all(|status| *status == Status::Flushed));
 }
 
-/// What an endpoint itself sends and receives can be seen, as it is on the wire: with its checksums,
-/// and the CRC of an FPDU whose payload stayed where it is.
+/// What an endpoint itself sends and receives can be seen, as it is on the wire: with its
+/// checksums, and the CRC of an FPDU whose payload stayed where it is.
 #[test]
 fn a_tap_sees_frames_as_they_are_on_the_wire() {
     let frames = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
