@@ -10,66 +10,79 @@ use rnic_iwarp::queue_pair::{Failure, Status};
 use rnic_iwarp::startup::Settings;
 use rnic_wire::ddp::errors::DDP_ASSOCIATION;
 
-/// MPA-060, DDP-030: an end closes while the other one has 1 MB to send: all of it arrives, then
-/// the end.
+/// An end closes while the other one has `count` octets to send: all of it arrives, then the end.
+fn carries_the_rest(scene: &Scene, initiator_closes: bool, count: usize) {
+    let settings = Settings::default();
+    let [initiator, responder] = scene.pairs([&settings, &settings]);
+    let text = octets(count, 5);
+    let ends = [
+        (&scene.initiator, &initiator),
+        (&scene.responder, &responder),
+    ];
+    let [closing, sending] = match initiator_closes {
+        true => ends,
+        false => [ends[1], ends[0]],
+    };
+    // A responder may send once it has heard something.
+    let ready = scene.initiator.region(b"ready");
+    let payload = [ready.part(0..5).expect("inside")];
+    let operation = SendOperation::Send {
+        payload: &payload,
+        solicited: false,
+        invalidate_stag: None,
+    };
+    initiator.post_send(1, &operation).expect("posted");
+    assert_eq!(completion(&initiator).status, Status::Success);
+    assert_eq!(completion(&responder).kind, WorkKind::Receive);
+    assert_eq!(event(&responder), PairEvent::Established);
+    let (source, sink) = (
+        sending.0.region(&text),
+        closing.0.region(&vec![0; text.len()]),
+    );
+    closing.1.disconnect().expect("it is open");
+    assert_eq!(event(sending.1), PairEvent::HalfClosed);
+    let payload = [source.part(0..text.len()).expect("inside")];
+    let operation = SendOperation::Write {
+        payload: &payload,
+        stag: sink.stag(),
+        to: 0,
+    };
+    sending.1.post_send(2, &operation).expect("posted");
+    sending.1.disconnect().expect("it is open");
+    let done = loop {
+        let done = completion(sending.1);
+        if done.kind == WorkKind::Write {
+            break done;
+        }
+        assert_eq!(
+            (done.kind, done.status),
+            (WorkKind::Receive, Status::Flushed)
+        );
+    };
+    assert_eq!(done.status, Status::Success);
+    assert_eq!(event(closing.1), PairEvent::HalfClosed);
+    assert_eq!(event(closing.1), PairEvent::Closed);
+    assert_eq!(event(sending.1), PairEvent::Closed);
+    let mut placed = vec![0; text.len()];
+    sink.read(0, &mut placed).expect("all of it");
+    assert!(placed == text, "initiator closes: {initiator_closes}");
+}
+
+/// MPA-060, DDP-030: an end closes while the other one has 1 MB to send.
 #[test]
 fn a_half_closed_connection_carries_the_rest_the_other_way() {
     for initiator_closes in [true, false] {
-        let scene = Scene::new(false);
-        let settings = Settings::default();
-        let [initiator, responder] = scene.pairs([&settings, &settings]);
-        let text = octets(1_000_000, 5);
-        let ends = [
-            (&scene.initiator, &initiator),
-            (&scene.responder, &responder),
-        ];
-        let [closing, sending] = match initiator_closes {
-            true => ends,
-            false => [ends[1], ends[0]],
-        };
-        // A responder may send once it has heard something.
-        let ready = scene.initiator.region(b"ready");
-        let payload = [ready.part(0..5).expect("inside")];
-        let operation = SendOperation::Send {
-            payload: &payload,
-            solicited: false,
-            invalidate_stag: None,
-        };
-        initiator.post_send(1, &operation).expect("posted");
-        assert_eq!(completion(&initiator).status, Status::Success);
-        assert_eq!(completion(&responder).kind, WorkKind::Receive);
-        assert_eq!(event(&responder), PairEvent::Established);
-        let (source, sink) = (
-            sending.0.region(&text),
-            closing.0.region(&vec![0; text.len()]),
-        );
-        closing.1.disconnect().expect("it is open");
-        assert_eq!(event(sending.1), PairEvent::HalfClosed);
-        let payload = [source.part(0..text.len()).expect("inside")];
-        let operation = SendOperation::Write {
-            payload: &payload,
-            stag: sink.stag(),
-            to: 0,
-        };
-        sending.1.post_send(2, &operation).expect("posted");
-        sending.1.disconnect().expect("it is open");
-        let done = loop {
-            let done = completion(sending.1);
-            if done.kind == WorkKind::Write {
-                break done;
-            }
-            assert_eq!(
-                (done.kind, done.status),
-                (WorkKind::Receive, Status::Flushed)
-            );
-        };
-        assert_eq!(done.status, Status::Success);
-        assert_eq!(event(closing.1), PairEvent::HalfClosed);
-        assert_eq!(event(closing.1), PairEvent::Closed);
-        assert_eq!(event(sending.1), PairEvent::Closed);
-        let mut placed = vec![0; text.len()];
-        sink.read(0, &mut placed).expect("all of it");
-        assert!(placed == text, "initiator closes: {initiator_closes}");
+        carries_the_rest(&Scene::new(false), initiator_closes, 1_000_000);
+    }
+}
+
+/// The same on the verilated core.
+#[test]
+fn a_half_closed_connection_carries_the_rest_at_the_verilated_core() {
+    let count = rnic_effort::count("octets behind a FIN", 50_000, 1_000_000);
+    for initiator_closes in [true, false] {
+        let scene = Scene::with_faults("rtl", Default::default());
+        carries_the_rest(&scene, initiator_closes, count);
     }
 }
 
