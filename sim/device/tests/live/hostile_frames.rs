@@ -46,7 +46,7 @@ impl Case {
         settings
     }
 
-    /// Send it, in one segment or octet by octet (START-003). What comes too early is in one segment
+    /// Send it, in one segment or octet by octet (START-003). What comes too early shares a segment
     /// with the last octet before it: alone it may find an end that has started well.
     pub fn say(&self, conn: &Conn, singly: bool) {
         let octets = (self.octets)();
