@@ -136,11 +136,7 @@ fn serve(options: &Options) -> Result<(), Failure> {
 }
 
 fn send(work: &mut Work, memory: &Memory, octets: usize) -> Result<(), Failure> {
-    work.post(&SendOperation::Send {
-        payload: &[memory.part(0..octets)?],
-        solicited: false,
-        invalidate_stag: None,
-    })
+    work.post(&SendOperation::send(&[memory.part(0..octets)?]))
 }
 
 /// Measure, and report.

@@ -129,11 +129,7 @@ impl Run {
         let Self { region, place, .. } = self;
         let payload = [region.part(0..size as usize)?];
         let operation = match self.operation {
-            Operation::Send => SendOperation::Send {
-                payload: &payload,
-                solicited: false,
-                invalidate_stag: None,
-            },
+            Operation::Send => SendOperation::send(&payload),
             Operation::Write => SendOperation::Write {
                 payload: &payload,
                 stag: place.stag,

@@ -90,9 +90,5 @@ fn wanted(options: &Options, asked: &Asked, region: Option<&MemoryRegion>) -> Wa
 
 /// Tell the client of receives that are posted again.
 fn give(work: &mut Work, credit: &Memory) -> Result<(), Failure> {
-    work.post(&SendOperation::Send {
-        payload: &[credit.part(0..4)?],
-        solicited: false,
-        invalidate_stag: None,
-    })
+    work.post(&SendOperation::send(&[credit.part(0..4)?]))
 }

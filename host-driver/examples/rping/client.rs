@@ -33,12 +33,8 @@ impl Offer {
     /// Offer it to the peer, and wait until that has said to go ahead.
     fn make(&self, work: &mut Work) -> Result<(), Failure> {
         let peer = work.peer();
-        let operation = SendOperation::Send {
-            payload: &[self.record.part(0..RECORD_OCTETS)?],
-            solicited: false,
-            invalidate_stag: None,
-        };
-        work.post(&operation)?;
+        let payload = [self.record.part(0..RECORD_OCTETS)?];
+        work.post(&SendOperation::send(&payload))?;
         let answer = work.receive()?.ok_or_else(|| {
             format!("{peer} has closed in the middle of a ping; what it says tells why")
         })?;

@@ -109,11 +109,7 @@ impl Server {
 
     /// Tell the client, after everything that was posted before, to go ahead.
     fn go_ahead(&self, work: &mut Work) -> Result<(), Failure> {
-        let operation = SendOperation::Send {
-            payload: &[self.answer.part(0..RECORD_OCTETS)?],
-            solicited: false,
-            invalidate_stag: None,
-        };
-        work.post(&operation)
+        let payload = [self.answer.part(0..RECORD_OCTETS)?];
+        work.post(&SendOperation::send(&payload))
     }
 }

@@ -59,9 +59,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         units.map_or(0, UnitRing::staged)
     }
 
-    /// Whether [`Device::transmit`] would find room for a frame of `pieces` pieces, of which those
-    /// of
-    /// `copied` octets are passed by reference. A ring that does not exist has none.
+    /// Whether [`Device::transmit`] would find room for a frame of `pieces` pieces, of which some
+    /// are copied, of `copied` octets each. A ring that does not exist has none.
     pub(crate) fn has_transmit_room(
         &self,
         ring: TransmitRing,

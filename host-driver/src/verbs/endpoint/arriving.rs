@@ -164,8 +164,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             // A new connection takes the place of one in TIME-WAIT (RFC 9293 section 3.6.1).
             self.by_ends.remove(ends);
         }
-        let mut listeners = self.listeners.iter_mut();
-        if let Some(listening) = listeners.find(|listening| listening.own == ends.own) {
+        if let Some(listening) = self.listening(ends.own) {
             let iss = || successor.map_or_else(initial_sequence, |least| least + random() % AHEAD);
             listening.tcp.on_segment(ends.peer, segment, iss, now);
             listening.notice.raise();
@@ -208,9 +207,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
 
     /// A connection that was opened to `own`, if there is one.
     pub(super) fn accept(&mut self, own: SocketAddr) -> Option<(Ends, rnic_tcp::Connection)> {
-        let mut listeners = self.listeners.iter_mut();
-        let listening = listeners.find(|listening| listening.own == own)?;
-        let (peer, tcp) = listening.tcp.accept()?;
+        let (peer, tcp) = self.listening(own)?.tcp.accept()?;
         Some((Ends { own, peer }, tcp))
     }
 

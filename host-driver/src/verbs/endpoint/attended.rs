@@ -29,8 +29,6 @@ use std::time::{Duration, Instant};
 
 /// Ports of connections that this host opens (RFC 6335 section 6).
 const EPHEMERAL_FIRST: u16 = 49_152;
-/// Ports that are tried.
-const EPHEMERAL: u16 = u16::MAX - EPHEMERAL_FIRST;
 /// Between two looks at what is left of connections.
 const DRAIN_STEP: Duration = Duration::from_millis(1);
 /// Entries of the completion queue of all connections: whatever they can cause fits.
@@ -147,10 +145,7 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
     ) -> Result<Self, EndpointError> {
         settings.tcp.check()?;
         let interface = Interface::new(settings.interface.clone())?;
-        let wake = Notice::new().map_err(|source| EndpointError::System {
-            what: "a file",
-            source,
-        })?;
+        let wake = Notice::new("a file")?;
         let queue = context.completion_queue(COMPLETION_ENTRIES_LOG2)?;
         let core = context.core();
         let id = claim(context)?;
@@ -230,19 +225,13 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         peer: SocketAddr,
         set: impl FnOnce(&mut rnic_tcp::Settings),
     ) -> Result<Stream<B, D>, EndpointError> {
-        let notice = Notice::new().map_err(|source| EndpointError::System {
-            what: "a file for a connection",
-            source,
-        })?;
+        let notice = Notice::new("a file for a connection")?;
         let handle = self.shared.change(|engine, now| {
             let own = engine.interface.settings().source_for(peer.ip());
             let own = own.ok_or(EndpointError::NoAddress(peer.ip()))?;
             // It asks for the next hop, if that is not known.
             engine.interface.header(peer.ip(), now)?;
-            let offset = random() as u16;
-            let ports = (0..EPHEMERAL)
-                .map(|tried| EPHEMERAL_FIRST + offset.wrapping_add(tried) % EPHEMERAL);
-            let mut ends = ports.map(|port| Ends {
+            let mut ends = ephemeral_ports(random() as u16).map(|port| Ends {
                 own: (own, port).into(),
                 peer,
             });
@@ -275,17 +264,12 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         own: SocketAddr,
         settings: ListenerSettings,
     ) -> Result<Listener<B, D>, EndpointError> {
-        let notice = Notice::new().map_err(|source| EndpointError::System {
-            what: "a file for a listener",
-            source,
-        })?;
-        let notice = Arc::new(notice);
+        let notice = Arc::new(Notice::new("a file for a listener")?);
         self.shared.change(|engine, _| {
             if !engine.interface.settings().is_own(own.ip()) {
                 return Err(EndpointError::NotOwn(own.ip()));
             }
-            let mut listeners = engine.listeners.iter();
-            if listeners.any(|listening| listening.own == own) {
+            if engine.listening(own).is_some() {
                 return Err(EndpointError::Listening(own));
             }
             let settings = ListenerSettings {
@@ -342,6 +326,12 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
     }
 }
 
+/// All ports of connections that this host opens, from one that `start` says.
+fn ephemeral_ports(start: u16) -> impl Iterator<Item = u16> {
+    // As many as the bits that the first one does not have can say.
+    (EPHEMERAL_FIRST..=u16::MAX).map(move |port| EPHEMERAL_FIRST | port.wrapping_add(start))
+}
+
 /// The only endpoint of a context.
 fn claim<B: Bar, D: Dma>(context: &Context<B, D>) -> Result<u64, DriverError> {
     let mut ledger = context.core().lock();
@@ -365,6 +355,25 @@ impl<B: Bar, D: Dma> Drop for Endpoint<B, D> {
         ledger.has_endpoint = false;
         if let Some(vector) = self.vector {
             ledger.vectors.remove(&vector);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_ephemeral_port_is_tried_once_wherever_the_search_starts() {
+        for start in [0, 1, EPHEMERAL_FIRST, u16::MAX] {
+            let ports: Vec<u16> = ephemeral_ports(start).collect();
+            let distinct: BTreeSet<u16> = ports.iter().copied().collect();
+            assert_eq!(ports.len(), 16_384, "{start}");
+            assert!(
+                distinct.into_iter().eq(EPHEMERAL_FIRST..=u16::MAX),
+                "{start}"
+            );
         }
     }
 }

@@ -168,6 +168,12 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         Some((live, wire))
     }
 
+    /// Who listens on `own`.
+    pub(super) fn listening(&mut self, own: SocketAddr) -> Option<&mut Listening> {
+        let mut listeners = self.listeners.iter_mut();
+        listeners.find(|listening| listening.own == own)
+    }
+
     /// The connection has something to do.
     pub(super) fn enqueue(&mut self, key: u64) {
         if let Some(live) = self.lives.get_mut(&key) {
@@ -331,10 +337,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         for &key in &keys {
             if let Some(live) = self.lives.get_mut(&key) {
                 live.is_let_go = true;
-                match &mut live.pair {
-                    Some(pair) => pair.machine.abort(),
-                    None => live.tcp.abort(),
-                }
+                live.abort();
             }
             self.enqueue(key);
         }

@@ -67,15 +67,7 @@ impl<B: Bar, D: Dma> Handle<B, D> {
         end: Option<Instant>,
         mut look: impl FnMut(&mut Live) -> Option<T>,
     ) -> Result<T, EndpointError> {
-        loop {
-            let seen = self.notice.count();
-            if let Some(found) = self.view(&mut look)? {
-                return Ok(found);
-            }
-            if !self.notice.wait(seen, end) {
-                return Err(EndpointError::TimedOut);
-            }
-        }
+        self.notice.wait_for(end, || self.view(&mut look))
     }
 
     /// What a start-up has led to.

@@ -3,7 +3,7 @@
 use super::error::EndpointError;
 use super::handle::Handle;
 use super::live::Live;
-use super::notice::Notice;
+use super::notice::{end_of, Notice};
 use super::shared::Shared;
 use super::stream::Stream;
 use crate::bus::{FunctionBar, FunctionMemory};
@@ -12,7 +12,7 @@ use rnic_tcp::ListenerCounts;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Connections to one of the interface's addresses and a port. Dropped, those that nobody has
 /// accepted are forgotten, and their segments are answered with an RST.
@@ -59,9 +59,8 @@ impl<B: Bar, D: Dma> Listener<B, D> {
     /// [`EndpointError::Ended`].
     pub fn counts(&self) -> Result<ListenerCounts, EndpointError> {
         self.shared.view(|engine| {
-            let mut listeners = engine.listeners.iter();
-            let own = listeners.find(|listening| listening.own == self.own);
-            let counts = own.map(|listening| listening.tcp.counts());
+            let listening = engine.listening(self.own);
+            let counts = listening.map(|listening| listening.tcp.counts());
             counts.ok_or(EndpointError::Ended)
         })
     }
@@ -71,16 +70,7 @@ impl<B: Bar, D: Dma> Listener<B, D> {
     /// # Errors
     /// [`EndpointError::TimedOut`], [`EndpointError::Ended`], [`EndpointError::System`].
     pub fn accept(&self, timeout: Option<Duration>) -> Result<Stream<B, D>, EndpointError> {
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        loop {
-            let seen = self.notice.count();
-            if let Some(stream) = self.poll()? {
-                return Ok(stream);
-            }
-            if !self.notice.wait(seen, end) {
-                return Err(EndpointError::TimedOut);
-            }
-        }
+        self.notice.wait_for(end_of(timeout), || self.poll())
     }
 
     /// The next connection, if there is one.
@@ -88,10 +78,7 @@ impl<B: Bar, D: Dma> Listener<B, D> {
     /// # Errors
     /// [`EndpointError::Ended`], [`EndpointError::System`].
     pub fn poll(&self) -> Result<Option<Stream<B, D>>, EndpointError> {
-        let notice = Notice::new().map_err(|source| EndpointError::System {
-            what: "a file for a connection",
-            source,
-        })?;
+        let notice = Notice::new("a file for a connection")?;
         self.shared.change(|engine, _| {
             // Cleared under the lock, under which it is raised.
             self.notice.take();

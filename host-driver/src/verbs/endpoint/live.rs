@@ -365,15 +365,22 @@ impl Live {
         has_happened
     }
 
+    /// End at once: the peer gets an RST, and everything posted is flushed.
+    pub(super) fn abort(&mut self) {
+        match &mut self.pair {
+            Some(pair) => pair.machine.abort(),
+            None => self.tcp.abort(),
+        }
+    }
+
     /// The user has no use for it any more. A stream that has failed still ends gracefully: its
     /// Terminate may have to be sent again (RDMAP-020).
     pub(super) fn let_go(&mut self) {
         self.is_let_go = true;
         match &mut self.pair {
             Some(pair) if self.failure.is_some() => pair.machine.close(),
-            Some(pair) => pair.machine.abort(),
-            None if self.startup.is_some() || self.resources.is_some() => self.tcp.abort(),
-            None => self.tcp.close(),
+            None if self.startup.is_none() && self.resources.is_none() => self.tcp.close(),
+            _ => self.abort(),
         }
     }
 

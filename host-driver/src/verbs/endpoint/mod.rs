@@ -9,6 +9,8 @@
 //! | file         | what                                                         |
 //! |--------------|--------------------------------------------------------------|
 //! | `notice`     | files and threads that wait                                  |
+//! | `error`      | what goes wrong                                              |
+//! | `settings`   | what an endpoint is told when it is made                     |
 //! | `records`    | octets that may have to be sent again                        |
 //! | `tap`        | frames, for whoever writes captures                          |
 //! | `wire`       | segments and frames on the rings                             |
@@ -21,6 +23,10 @@
 //! | `shared`     | the lock, the thread, the clock                              |
 //! | `handle`     | what every handle of a connection is                         |
 //! | `work`       | requests as they are posted, and as they complete            |
+//! | `stream`     | a connection before MPA                                      |
+//! | `request`    | a peer's Request that waits for its answer                   |
+//! | `queue_pair` | requests posted, each of which completes once                |
+//! | `listener`   | connections that others open                                 |
 //! | `steps`      | what one handle of a connection becomes                      |
 //! | `attended`   | an endpoint, and who runs it                                 |
 //!

@@ -4,12 +4,12 @@
 //!  raise --> the file is readable, waiting threads wake --> take: not any more
 //! ```
 
+use super::error::EndpointError;
 use crate::bus::eventfds;
 use rustix::io::{read, write, Errno};
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How it stands.
 #[derive(Debug, Default)]
@@ -32,13 +32,17 @@ pub(super) struct Notice {
 }
 
 impl Notice {
-    /// One of nothing.
-    pub(super) fn new() -> io::Result<Self> {
-        let file = eventfds(1)?.pop();
+    /// One of nothing; `what` its file is, if the system has none.
+    ///
+    /// # Errors
+    /// [`EndpointError::System`].
+    pub(super) fn new(what: &'static str) -> Result<Self, EndpointError> {
+        let files = eventfds(1).map(|mut files| files.pop());
+        let file = files.and_then(|file| file.ok_or(Errno::MFILE.into()));
         Ok(Self {
             raised: Mutex::default(),
             changed: Condvar::new(),
-            file: file.ok_or(Errno::MFILE)?,
+            file: file.map_err(|source| EndpointError::System { what, source })?,
         })
     }
 
@@ -67,12 +71,33 @@ impl Notice {
     }
 
     /// How often something has happened.
-    pub(super) fn count(&self) -> u64 {
+    fn count(&self) -> u64 {
         self.lock().count
     }
 
+    /// What `poll` finds, as soon as it does: it is asked again after each time that something has
+    /// happened, until `end`.
+    ///
+    /// # Errors
+    /// [`EndpointError::TimedOut`], and those of `poll`.
+    pub(super) fn wait_for<T>(
+        &self,
+        end: Option<Instant>,
+        mut poll: impl FnMut() -> Result<Option<T>, EndpointError>,
+    ) -> Result<T, EndpointError> {
+        loop {
+            let seen = self.count();
+            if let Some(found) = poll()? {
+                return Ok(found);
+            }
+            if !self.wait(seen, end) {
+                return Err(EndpointError::TimedOut);
+            }
+        }
+    }
+
     /// Wait until it has happened more often than `seen`; false: not before `end`.
-    pub(super) fn wait(&self, seen: u64, end: Option<Instant>) -> bool {
+    fn wait(&self, seen: u64, end: Option<Instant>) -> bool {
         let mut raised = self.lock();
         raised.waiting += 1;
         while raised.count == seen {
@@ -98,6 +123,11 @@ impl Notice {
     }
 }
 
+/// When a wait of at most `timeout` ends; `None`: never.
+pub(super) fn end_of(timeout: Option<Duration>) -> Option<Instant> {
+    timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+}
+
 impl AsFd for Notice {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
@@ -108,11 +138,10 @@ impl AsFd for Notice {
 mod tests {
     use super::*;
     use crate::bus::take_signals as is_readable;
-    use std::time::Duration;
 
     #[test]
     fn the_file_is_readable_from_the_first_event_until_it_is_taken() {
-        let notice = Notice::new().expect("a file");
+        let notice = Notice::new("a file").expect("there is one");
         for _ in 0..2 {
             notice.take();
             assert!(!is_readable(notice.as_fd()).expect("it does not block"));
@@ -125,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_thread_waits_for_what_it_has_not_seen() {
-        let notice = Notice::new().expect("a file");
+        let notice = Notice::new("a file").expect("there is one");
         let short = Some(Instant::now() + Duration::from_millis(5));
         assert!(!notice.wait(0, short));
         std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 use super::error::EndpointError;
 use super::handle::Handle;
 use super::live::{Live, Outcome, PairEvent, Startup};
+use super::notice::end_of;
 use super::pair::{Depths, Resources};
 use super::work::{work, SendOperation, WorkCompletion, WorkKind};
 use crate::bus::{FunctionBar, FunctionMemory};
@@ -20,7 +21,7 @@ use rnic_wire::ddp::rdmap::{Opcode, QN_SEND};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How much a queue pair takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,8 +347,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// # Errors
     /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
     pub fn wait(&self, timeout: Option<Duration>) -> Result<(), EndpointError> {
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        self.handle.wait_for(end, |live| {
+        self.handle.wait_for(end_of(timeout), |live| {
             let has_some = !live.inbox.completions.is_empty() || !live.inbox.events.is_empty();
             has_some.then_some(())
         })
@@ -361,7 +361,8 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         &self,
         timeout: Option<Duration>,
     ) -> Result<WorkCompletion<B, D>, EndpointError> {
-        self.wait_until(timeout, Self::poll_completion)
+        let notice = &self.handle.notice;
+        notice.wait_for(end_of(timeout), || self.poll_completion())
     }
 
     /// The next event, if there is one.
@@ -383,24 +384,8 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// # Errors
     /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
     pub fn wait_event(&self, timeout: Option<Duration>) -> Result<PairEvent, EndpointError> {
-        self.wait_until(timeout, Self::poll_event)
-    }
-
-    fn wait_until<T>(
-        &self,
-        timeout: Option<Duration>,
-        poll: impl Fn(&Self) -> Result<Option<T>, EndpointError>,
-    ) -> Result<T, EndpointError> {
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        loop {
-            let seen = self.handle.notice.count();
-            if let Some(polled) = poll(self)? {
-                return Ok(polled);
-            }
-            if !self.handle.notice.wait(seen, end) {
-                return Err(EndpointError::TimedOut);
-            }
-        }
+        let notice = &self.handle.notice;
+        notice.wait_for(end_of(timeout), || self.poll_event())
     }
 
     /// End gracefully: what is posted is sent, then this half closes. [`PairEvent::Closed`] follows
@@ -424,10 +409,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// [`EndpointError::Ended`].
     pub fn abort(&self) -> Result<(), EndpointError> {
         self.handle.change(|live, _| {
-            match &mut live.pair {
-                Some(pair) => pair.machine.abort(),
-                None => live.tcp.abort(),
-            }
+            live.abort();
             Ok(())
         })
     }

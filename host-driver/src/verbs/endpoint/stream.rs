@@ -2,13 +2,15 @@
 
 use super::error::EndpointError;
 use super::handle::Handle;
+use super::live::Live;
+use super::notice::end_of;
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use rnic_iwarp::startup;
 use rnic_tcp::{State, Statistics};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A TCP connection that the application reads and writes itself, until it begins MPA on it from
 /// either end (RFC 5044 section 7.1).
@@ -76,8 +78,7 @@ impl<B: Bar, D: Dma> Stream<B, D> {
     /// # Errors
     /// [`EndpointError::Lost`], [`EndpointError::TimedOut`], [`EndpointError::Ended`].
     pub fn read(&self, into: &mut [u8], timeout: Option<Duration>) -> Result<usize, EndpointError> {
-        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let count = self.handle.wait_for(end, |live| {
+        let count = self.handle.wait_for(end_of(timeout), |live| {
             let count = live.tcp.read(into);
             let is_over = live.is_peer_closed || into.is_empty();
             match (count, live.tcp.state()) {
@@ -99,22 +100,20 @@ impl<B: Bar, D: Dma> Stream<B, D> {
     pub fn write_all(&self, octets: &[u8]) -> Result<(), EndpointError> {
         let mut rest = octets;
         while !rest.is_empty() {
-            let seen = self.handle.notice.count();
-            let taken = self.handle.change(|live, _| {
+            let push = |live: &mut Live| {
                 if live.tcp.state() == State::Closed {
                     return Err(live.why_ended());
                 }
                 let emss = usize::from(live.tcp.statistics().emss_octets);
                 let (now, _) = rest.split_at(rest.len().min(emss));
-                Ok(match live.push_copied(now.to_vec(), None) {
-                    true => now.len(),
-                    false => 0,
-                })
-            })?;
+                let is_taken = live.push_copied(now.to_vec(), None);
+                Ok(is_taken.then_some(now.len()))
+            };
+            let taken = self
+                .handle
+                .notice
+                .wait_for(None, || self.handle.change(|live, _| push(live)))?;
             rest = &rest[taken..];
-            if taken == 0 {
-                self.handle.notice.wait(seen, None);
-            }
         }
         Ok(())
     }

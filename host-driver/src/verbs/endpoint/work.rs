@@ -51,6 +51,17 @@ pub enum SendOperation<'a, B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     },
 }
 
+impl<'a, B: Bar, D: Dma> SendOperation<'a, B, D> {
+    /// A Send that raises no event and invalidates nothing.
+    pub fn send(payload: &'a [Part<'a>]) -> Self {
+        Self::Send {
+            payload,
+            solicited: false,
+            invalidate_stag: None,
+        }
+    }
+}
+
 /// What a request was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WorkKind {

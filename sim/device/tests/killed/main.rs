@@ -117,11 +117,7 @@ fn child() {
             .write(0, &region.stag().to_be_bytes())
             .expect("it fits");
         let payload = [memory.part(0..4).expect("all of it")];
-        let operation = SendOperation::Send {
-            payload: &payload,
-            solicited: false,
-            invalidate_stag: None,
-        };
+        let operation = SendOperation::send(&payload);
         pair.post_send(1, &operation).expect("posted");
         pair.wait_completion(PATIENCE).expect("acknowledged");
         kept = Some((pair, region));

@@ -26,11 +26,7 @@ fn carries_the_rest(scene: &Scene, initiator_closes: bool, count: usize) {
     // A responder may send once it has heard something.
     let ready = scene.initiator.region(b"ready");
     let payload = [ready.part(0..5).expect("inside")];
-    let operation = SendOperation::Send {
-        payload: &payload,
-        solicited: false,
-        invalidate_stag: None,
-    };
+    let operation = SendOperation::send(&payload);
     initiator.post_send(1, &operation).expect("posted");
     assert_eq!(completion(&initiator).status, Status::Success);
     assert_eq!(completion(&responder).kind, WorkKind::Receive);
@@ -269,11 +265,7 @@ fn messages_before_the_end_are_delivered_before_the_others_are_flushed() {
     let [initiator, responder] = scene.pairs_of([&settings, &settings], options);
     let region = scene.initiator.region(b"x");
     let payload = [region.part(0..1).expect("all of it")];
-    let operation = SendOperation::Send {
-        payload: &payload,
-        solicited: false,
-        invalidate_stag: None,
-    };
+    let operation = SendOperation::send(&payload);
     for id in 0..MESSAGES {
         initiator.post_send(id, &operation).expect("posted");
     }
@@ -304,11 +296,7 @@ fn a_tap_sees_frames_as_they_are_on_the_wire() {
     let [initiator, responder] = scene.pairs([&settings, &settings]);
     let region = scene.initiator.region(&octets(1000, 2));
     let payload = [region.part(0..1000).expect("all of it")];
-    let operation = SendOperation::Send {
-        payload: &payload,
-        solicited: false,
-        invalidate_stag: None,
-    };
+    let operation = SendOperation::send(&payload);
     initiator.post_send(1, &operation).expect("posted");
     assert_eq!(completion(&initiator).status, Status::Success);
     assert_eq!(completion(&responder).kind, WorkKind::Receive);

@@ -165,9 +165,15 @@ pub fn play(ground: &Ground, case: &Case, role: Role) {
     judge_pair(&mut meeting, case, &bad);
     // DDP-034, RDMAP-020: nor is what follows the Terminate.
     meeting.go_on();
-    meeting.talk.conn.wait_acknowledged();
-    let port = meeting.talk.conn.own_port();
-    meeting.talk.conn.close();
+    part(ground, &meeting);
+}
+
+/// Both close, and nothing is left: no octet where none should be, no segment behind the FIN.
+pub fn part(ground: &Ground, meeting: &Meeting) {
+    let conn = &meeting.talk.conn;
+    conn.wait_acknowledged();
+    let port = conn.own_port();
+    conn.close();
     meeting.pair.disconnect().expect("it is there");
     assert_eq!(event(&meeting.pair), PairEvent::Closed);
     meeting.judge_memory();

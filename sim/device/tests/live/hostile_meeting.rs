@@ -160,11 +160,7 @@ impl Meeting {
     /// Post a Send.
     pub fn post_send(&self, id: u64) -> Result<(), EndpointError> {
         let payload = [self.region.part(0..10).expect("inside")];
-        let send = SendOperation::Send {
-            payload: &payload,
-            solicited: false,
-            invalidate_stag: None,
-        };
+        let send = SendOperation::send(&payload);
         self.pair.post_send(id, &send)
     }
 

@@ -1,6 +1,6 @@
 //! Terminates of the peer's.
 
-use crate::hostile::{expect_flushed, judge_end};
+use crate::hostile::{expect_flushed, part};
 use crate::hostile_ground::{Ground, Role, ROLES};
 use crate::hostile_meeting::{Meeting, Terms};
 use crate::scene::{completion, event};
@@ -36,13 +36,7 @@ fn be_terminated(ground: &Ground, role: Role, payload: &[u8], first: Status) {
     assert_eq!((done.id, done.status), (meeting.sends.remove(0), first));
     expect_flushed(&mut meeting);
     meeting.go_on();
-    meeting.talk.conn.wait_acknowledged();
-    let port = meeting.talk.conn.own_port();
-    meeting.talk.conn.close();
-    meeting.pair.disconnect().expect("it is there");
-    assert_eq!(event(&meeting.pair), PairEvent::Closed);
-    meeting.judge_memory();
-    judge_end(ground, meeting.mark, port);
+    part(ground, &meeting);
 }
 
 /// RDMAP-020, RDMAP-021: a Terminate of the peer's is reported with its fields and answered with a

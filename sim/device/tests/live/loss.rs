@@ -52,11 +52,7 @@ fn write(ends: [&End; 2], pairs: [&QueuePair; 2], text: &[u8]) {
         done = text.len().min(done + PIECE);
     }
     let payload = [source.part(0..1).expect("inside")];
-    let operation = SendOperation::Send {
-        payload: &payload,
-        solicited: false,
-        invalidate_stag: None,
-    };
+    let operation = SendOperation::send(&payload);
     pairs[0].post_send(1, &operation).expect("posted");
     assert_eq!(completion(pairs[0]).kind, WorkKind::Send);
     assert_eq!(completion(pairs[1]).kind, WorkKind::Receive);
@@ -100,11 +96,7 @@ fn send(ends: [&End; 2], pairs: [&QueuePair; 2], text: &[u8]) {
     for begin in (0..text.len()).step_by(MESSAGE) {
         let end = text.len().min(begin + MESSAGE);
         let payload = [source.part(begin..end).expect("inside")];
-        let operation = SendOperation::Send {
-            payload: &payload,
-            solicited: false,
-            invalidate_stag: None,
-        };
+        let operation = SendOperation::send(&payload);
         pairs[0]
             .post_send(begin as u64, &operation)
             .expect("posted");

@@ -70,11 +70,7 @@ fn held(scene: &Scene) -> [(usize, String); 2] {
 fn greet(scene: &Scene, [from, to]: &[QueuePair; 2]) {
     let region = scene.initiator.region(b"hello");
     let payload = [region.part(0..5).expect("inside")];
-    let operation = SendOperation::Send {
-        payload: &payload,
-        solicited: false,
-        invalidate_stag: None,
-    };
+    let operation = SendOperation::send(&payload);
     from.post_send(7, &operation).expect("posted");
     assert_eq!(completion(from).status, Status::Success);
     assert_eq!(completion(to).message(), b"hello");
