@@ -20,15 +20,18 @@ const KEY: &[u8] = b"MPA ID Req Frame";
 /// What it has seen and said.
 pub struct Peer {
     device: NullDevice,
+    /// The device's number of the connection.
+    connection: u32,
     /// Next number of ours that it expects, and its own next one.
     rcv_nxt: u32,
     snd_nxt: u32,
 }
 
 impl Peer {
-    pub fn new(device: NullDevice) -> Self {
+    pub fn new(device: NullDevice, connection: u32) -> Self {
         Self {
             device,
+            connection,
             rcv_nxt: 0,
             snd_nxt: IRS,
         }
@@ -109,7 +112,7 @@ impl Peer {
 
     fn event(&self, reasons: u32) {
         let words = [
-            reasons,
+            self.connection << 16 | reasons,
             self.snd_nxt,
             self.rcv_nxt,
             u16::MAX.into(),

@@ -39,6 +39,19 @@ struct Neighbour {
     waiting: VecDeque<Vec<u8>>,
 }
 
+impl Neighbour {
+    /// Where it is; if that is not known, or was long ago, it is asked for, which is `due` now.
+    fn look_up(&mut self, now: u64, due: &mut Option<u64>) -> Hop {
+        self.used = now;
+        let is_fresh = self.mac.is_some() && now < self.fresh_until;
+        if !is_fresh && self.ask_at.is_none() {
+            self.ask_at = Some(now);
+            *due = Some(now);
+        }
+        self.mac.map_or(Hop::Asked, Hop::Known)
+    }
+}
+
 /// A question that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
@@ -70,17 +83,17 @@ pub(super) struct Neighbours {
 impl Neighbours {
     /// Where `address` is; if that is not known, or was long ago, it is asked for.
     pub(super) fn resolve(&mut self, address: IpAddr, now: u64) -> Hop {
-        if !self.make_room(address) {
-            return Hop::Full;
+        // Every frame asks: one look at the table for a hop that is in it.
+        if let Some(neighbour) = self.table.get_mut(&address) {
+            return neighbour.look_up(now, &mut self.due);
         }
-        let neighbour = self.table.entry(address).or_default();
-        neighbour.used = now;
-        let is_fresh = neighbour.mac.is_some() && now < neighbour.fresh_until;
-        if !is_fresh && neighbour.ask_at.is_none() {
-            neighbour.ask_at = Some(now);
-            self.due = Some(now);
+        match self.make_room(address) {
+            true => {
+                let neighbour = self.table.entry(address).or_default();
+                neighbour.look_up(now, &mut self.due)
+            }
+            false => Hop::Full,
         }
-        neighbour.mac.map_or(Hop::Asked, Hop::Known)
     }
 
     /// `packet` waits until `address`, which is being asked for, is known; gives back the one that

@@ -31,8 +31,10 @@ pub(crate) struct Reservation {
 }
 
 impl CopyArea {
-    /// An area of which all is free; `memory` is a multiple of 64 octets, at such an address.
+    /// An area of which all is free; `memory` is a power of two of at least 64 octets, at a multiple
+    /// of 64.
     pub(crate) fn new(memory: DmaBuffer) -> Self {
+        assert!(memory.octets.is_power_of_two(), "{} octets", memory.octets);
         Self {
             memory,
             reserved: 0,
@@ -44,16 +46,18 @@ impl CopyArea {
     /// Nothing is in use by that.
     pub(crate) fn find(&self, pieces: impl Iterator<Item = usize>) -> Option<Reservation> {
         let size = self.memory.octets as u64;
+        // No division: every frame asks several times.
+        let place = |end: u64| end & (size - 1);
         let mut addresses = [0; ELEMENTS_MAX];
         let mut end = self.reserved;
         for (address, octets) in addresses.iter_mut().zip(pieces) {
             let octets = octets as u64;
-            let left = size - end % size;
+            let left = size - place(end);
             if octets > left {
                 end += left;
             }
-            *address = self.memory.address + end % size;
-            end += octets.next_multiple_of(ALIGNMENT);
+            *address = self.memory.address + place(end);
+            end += (octets + ALIGNMENT - 1) & !(ALIGNMENT - 1);
         }
         (end - self.freed <= size).then_some(Reservation { addresses, end })
     }

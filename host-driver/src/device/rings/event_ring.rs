@@ -1,9 +1,9 @@
 //! The event ring in memory (`rnic_abi::event_ring`).
 //!
 //! Input: entries of 8 words. Output: events, in the device's order. Slots are given back
-//! (`EVENT_CONSUMER`) when half of the ring was read, or all that was there: a register write for
-//! each event would hold up other accesses. A ring that is not polled delays events and nothing
-//! else.
+//! (`EVENT_CONSUMER`) when a quarter of the ring was read: a register write for each event would
+//! hold up other accesses, and the device needs to know no more than that three quarters are free.
+//! A ring that is not polled delays events and nothing else.
 //!
 //! A connection's id may have belonged to another one. Entries of that one are in the ring when the
 //! new context is written, and none after it; those are passed over.
@@ -83,10 +83,7 @@ impl EventRing {
     /// device is still there.
     pub(crate) fn next(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Event> {
         loop {
-            let Some(slot) = self.ring.oldest(dma) else {
-                self.give_back(bar);
-                return None;
-            };
+            let slot = self.ring.oldest(dma)?;
             let mut octets = [0; LAST_WORD_OFFSET];
             dma.read(slot.address, &mut octets);
             let mut words: Entry = [slot.last_word; EVENT_OCTETS / 4];
@@ -97,7 +94,7 @@ impl EventRing {
             self.consumed += 1;
             self.ring.consume();
             self.unreported += 1;
-            if self.unreported >= 1 << (self.ring.shape().slots_log2 - 1) {
+            if self.unreported >= (1 << self.ring.shape().slots_log2) / 4 {
                 self.give_back(bar);
             }
             let event = Event::decode(&words);
@@ -114,12 +111,9 @@ impl EventRing {
 
     /// Tell the device which slots are free.
     fn give_back(&mut self, bar: &mut impl Registers) {
-        if self.unreported > 0 {
-            // The write comes after the reads of the slots (`Bar`). A device that is gone needs
-            // none.
-            let _ = bar.write(registers::EVENT_CONSUMER, self.consumed as u32);
-            self.unreported = 0;
-        }
+        // The write comes after the reads of the slots (`Bar`). A device that is gone needs none.
+        let _ = bar.write(registers::EVENT_CONSUMER, self.consumed as u32);
+        self.unreported = 0;
     }
 }
 
@@ -178,7 +172,7 @@ mod tests {
 
     /// Few register writes, and none is forgotten.
     #[test]
-    fn slots_are_given_back_at_half_of_the_ring_and_at_its_end() {
+    fn slots_are_given_back_at_each_quarter_of_the_ring() {
         let mut memory = Memory::new(1);
         let mut ring = EventRing::allocate(&mut memory, 3).expect("one allocation");
         let mut bar = Tables::default();
@@ -195,8 +189,7 @@ mod tests {
         while ring.next(&mut bar, &memory).is_some() {
             given_back.push(bar.registers.get(&registers::EVENT_CONSUMER).copied());
         }
-        assert_eq!(given_back, [None, None, None, Some(4), Some(4)]);
-        assert_eq!(bar.registers[&registers::EVENT_CONSUMER], 5);
+        assert_eq!(given_back, [None, Some(2), Some(2), Some(4), Some(4)]);
         assert_eq!((ring.next(&mut bar, &memory), bar.accesses), (None, 2));
     }
 

@@ -58,11 +58,11 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         has_room
     }
 
-    /// Events of connections.
+    /// Events of connections; says whether there may be more.
     pub(super) fn take_events(&mut self, ledger: &mut Ledger<B, D>, now: u64) -> bool {
-        for taken in 0..TAKEN_MAX {
+        for _ in 0..TAKEN_MAX {
             let Some(event) = ledger.device().poll_event() else {
-                return taken > 0;
+                return false;
             };
             let key = self.by_number.get(&event.connection).copied();
             let found = key.and_then(|key| Some((key, self.with_wire(key, ledger, now)?)));
@@ -80,11 +80,11 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         true
     }
 
-    /// Completions of connections.
+    /// Completions of connections; says whether there may be more.
     pub(super) fn take_completions(&mut self, ledger: &mut Ledger<B, D>, now: u64) -> bool {
-        for taken in 0..TAKEN_MAX {
+        for _ in 0..TAKEN_MAX {
             let Some(entry) = ledger.next_entry(self.queue) else {
-                return taken > 0;
+                return false;
             };
             let (completion, memory) = match entry {
                 Entry::Received(completion, memory) => (completion, Some(memory)),
@@ -114,11 +114,11 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         true
     }
 
-    /// Frames of the host path.
+    /// Frames of the host path; says whether there may be more.
     pub(super) fn take_frames(&mut self, ledger: &mut Ledger<B, D>, now: u64) -> bool {
-        for taken in 0..TAKEN_MAX {
+        for _ in 0..TAKEN_MAX {
             let Some(frame) = ledger.device().poll_host_frame() else {
-                return taken > 0;
+                return false;
             };
             if let Some(tap) = &self.tap {
                 tap.show(Way::Received, &frame);
@@ -228,7 +228,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         };
         let emss = emss_octets(mtu_octets, from);
         // The interface passes on what an MTU can be; a size as before changes nothing.
-        if emss < live.tcp.statistics().emss_octets && live.tcp.set_emss(emss).is_ok() {
+        if emss < live.tcp.emss_octets() && live.tcp.set_emss(emss).is_ok() {
             if let Some(pair) = &mut live.pair {
                 pair.machine.set_emss(emss.into());
             }

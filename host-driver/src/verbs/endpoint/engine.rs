@@ -92,17 +92,20 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         for _ in 0..ROUNDS_MAX {
-            let mut has_moved = self.take_results(&mut ledger);
-            has_moved |= self.take_events(&mut ledger, now);
-            has_moved |= self.take_completions(&mut ledger, now);
-            has_moved |= self.take_frames(&mut ledger, now);
+            let has_room = self.take_results(&mut ledger);
+            // What comes after a ring was found empty raises an interrupt of its own.
+            let mut has_more = self.take_events(&mut ledger, now);
+            has_more |= self.take_completions(&mut ledger, now);
+            has_more |= self.take_frames(&mut ledger, now);
             self.queue_due(now);
-            has_moved |= self.pump_queued(&mut ledger, now);
+            self.pump_queued(&mut ledger, now);
             self.poll_listeners(&mut ledger, now);
             let mut wire = self.wire(&mut ledger, now);
             wire.send_frames();
             wire.announce();
-            if !has_moved {
+            // Results of frames raise none.
+            has_more |= has_room && !self.blocked.is_empty();
+            if !has_more && self.queued.is_empty() {
                 break;
             }
         }

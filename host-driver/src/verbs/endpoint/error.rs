@@ -123,3 +123,13 @@ pub enum EndpointError {
     #[error("the endpoint has been closed")]
     Ended,
 }
+
+/// Of requests that were posted together, not all are.
+#[derive(Debug, Error)]
+#[error("{error}; {posted} requests before it are posted")]
+pub struct Unposted {
+    /// How many are: those before the first that could not be.
+    pub posted: usize,
+    /// Why that one is not.
+    pub error: EndpointError,
+}

@@ -170,9 +170,9 @@ impl Live {
         loop {
             self.start_up(wire);
             self.fill(wire);
-            let has_sent = self.drain(wire);
+            let has_news = self.drain(wire);
             let has_happened = self.take_from_machine(wire);
-            if !has_sent && !has_happened {
+            if !has_news && !has_happened {
                 break;
             }
         }
@@ -239,16 +239,19 @@ impl Live {
         }
     }
 
-    /// What TCP has, as long as there is room for it; says whether it had something.
+    /// What TCP has, as long as there is room for it; says whether something was acknowledged or has
+    /// happened. A segment that has left makes no room for others: it is kept.
     fn drain<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> bool {
-        let mut has_moved = false;
-        let emss = usize::from(self.tcp.statistics().emss_octets);
+        let mut has_news = false;
+        let emss = usize::from(self.tcp.emss_octets());
         let mut has_room = self.look_for_room(emss, wire);
+        // One ACK may acknowledge many records: the machine hears of them together.
+        let mut acknowledged = None;
         while has_room {
             let Some(output) = self.tcp.poll(wire.now) else {
                 break;
             };
-            has_moved = true;
+            has_news |= !matches!(output, Output::Segment(_));
             match output {
                 Output::Segment(outgoing) => {
                     let piece = outgoing.piece;
@@ -258,18 +261,26 @@ impl Live {
                     }
                     has_room = self.look_for_room(emss, wire);
                 }
-                Output::Acked(_) => {
-                    let end = self.records.pop().and_then(|record| record.end);
-                    match (&mut self.pair, end) {
-                        (Some(pair), Some(end)) => pair.machine.on_acknowledged(end),
-                        // A stream that was full has room.
-                        _ => self.notice.raise(),
-                    }
+                Output::Acked(_) => match self.records.pop() {
+                    Some(end) => acknowledged = Some(end),
+                    // A stream that was full has room.
+                    None => self.notice.raise(),
+                },
+                Output::Event(event) => {
+                    self.acknowledge(acknowledged.take());
+                    self.on_tcp_event(event);
                 }
-                Output::Event(event) => self.on_tcp_event(event),
             }
         }
-        has_moved
+        self.acknowledge(acknowledged);
+        has_news
+    }
+
+    /// Everything before `end` of the stream of FPDUs is acknowledged.
+    fn acknowledge(&mut self, end: Option<u64>) {
+        if let (Some(pair), Some(end)) = (&mut self.pair, end) {
+            pair.machine.on_acknowledged(end);
+        }
     }
 
     /// Whether a segment without payload finds room; TCP learns whether one with payload would.

@@ -22,10 +22,11 @@
 //! | `observing`  | what an administrator sees                                   |
 //! | `shared`     | the lock, the thread, the clock                              |
 //! | `handle`     | what every handle of a connection is                         |
-//! | `work`       | requests as they are posted, and as they complete            |
+//! | `work`       | what a request is, and what its completion says              |
 //! | `stream`     | a connection before MPA                                      |
 //! | `request`    | a peer's Request that waits for its answer                   |
-//! | `queue_pair` | requests posted, each of which completes once                |
+//! | `queue_pair` | a queue pair, from its start to its end                      |
+//! | `posting`    | requests posted, each of which completes once                |
 //! | `listener`   | connections that others open                                 |
 //! | `steps`      | what one handle of a connection becomes                      |
 //! | `attended`   | an endpoint, and who runs it                                 |
@@ -54,6 +55,7 @@ mod handle;
 mod settings;
 mod work;
 mod queue_pair;
+mod posting;
 mod request;
 mod stream;
 mod listener;
@@ -65,7 +67,7 @@ pub use rnic_iwarp::startup;
 pub use rnic_tcp as tcp;
 
 pub use attended::Endpoint;
-pub use error::EndpointError;
+pub use error::{EndpointError, Unposted};
 pub use listener::Listener;
 pub use live::PairEvent;
 pub use queue_pair::{PairOptions, QueuePair};

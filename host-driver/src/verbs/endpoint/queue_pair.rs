@@ -1,23 +1,20 @@
-//! A queue pair: requests posted, each of which completes once.
+//! A queue pair, from its start to its end.
 
 use super::error::EndpointError;
 use super::handle::Handle;
-use super::live::{Live, Outcome, PairEvent, Startup};
+use super::live::{Outcome, PairEvent, Startup};
 use super::notice::end_of;
 use super::pair::{Depths, Resources};
-use super::work::{work, SendOperation, WorkCompletion, WorkKind};
 use crate::bus::{FunctionBar, FunctionMemory};
-use crate::device::access::{Bar, Dma, DmaBuffer};
+use crate::device::access::{Bar, Dma};
 use crate::device::ids::ConnectionId;
-use crate::verbs::ledger::Object;
 use crate::verbs::memory::Memory;
 use crate::verbs::region::{MemoryRegion, RegionOptions};
 use crate::verbs::window::{MemoryWindow, WindowOptions};
 use crate::verbs::ProtectionDomain;
-use rnic_iwarp::queue_pair::{Completion, Kind, Limits, PostError, Status};
+use rnic_iwarp::queue_pair::Limits;
 use rnic_iwarp::startup::{self, Initiator};
 use rnic_tcp::{State, Statistics};
-use rnic_wire::ddp::rdmap::{Opcode, QN_SEND};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -226,122 +223,6 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         })?
     }
 
-    /// Post memory for the peer's next Send. When the peer has closed, or the connection has
-    /// failed, it completes at once, flushed, and the completion has the memory.
-    ///
-    /// # Errors
-    /// [`EndpointError::Post`] if as many are posted as can be, [`EndpointError::State`] after the
-    /// end, [`EndpointError::Device`], [`EndpointError::Ended`]. The memory is freed.
-    pub fn post_receive(&self, id: u64, memory: Memory<B, D>) -> Result<(), EndpointError> {
-        memory.expect_receivable(&self.handle.shared.core)?;
-        let peer = self.handle.peer;
-        let place = memory.place();
-        let mut memory = Some(memory);
-        let posted = self.handle.change(|live, wire| {
-            let state = "has ended";
-            let resources = live.resources.as_ref();
-            let number = resources.map(|resources| resources.number);
-            let number = number.ok_or(EndpointError::State { peer, state })?;
-            let is_taken = live.take_receive(id)?;
-            let msn = match is_taken {
-                true => {
-                    let buffer = DmaBuffer {
-                        address: place.address,
-                        octets: place.octets,
-                    };
-                    let posted = wire.ledger.device().post_receive(number, QN_SEND, buffer)?;
-                    Some(posted.msn)
-                }
-                false => None,
-            };
-            if let Some(memory) = memory.take() {
-                let held = memory.id();
-                memory.hand_over(wire.ledger);
-                match msn {
-                    Some(msn) => wire.ledger.note_posted(number, (QN_SEND, msn), held),
-                    None => live.flush_receive(id, held),
-                }
-            }
-            Ok(())
-        });
-        // What is not posted is freed here, when nobody has the ledger.
-        drop(memory);
-        posted
-    }
-
-    /// Post an operation; it leaves after those posted before it.
-    ///
-    /// # Errors
-    /// [`EndpointError::Post`], [`EndpointError::State`] before it is started,
-    /// [`EndpointError::Device`], [`EndpointError::Ended`].
-    pub fn post_send(
-        &self,
-        id: u64,
-        operation: &SendOperation<'_, B, D>,
-    ) -> Result<(), EndpointError> {
-        let peer = self.handle.peer;
-        self.handle.change(|live, wire| {
-            let Some(pair) = &mut live.pair else {
-                let state = "has not been started";
-                return Err(EndpointError::State { peer, state });
-            };
-            let core = &self.handle.shared.core;
-            let (work, held) = work(id, operation, core, peer, wire)?;
-            let posted = pair.machine.post_send(work);
-            posted.map_err(|error| EndpointError::Post { peer, error })?;
-            for &memory in held.memory.numbers() {
-                wire.ledger.hold_memory(memory);
-            }
-            if let Some(region) = held.region {
-                wire.ledger.hold_region(region);
-            }
-            live.sends.push_back(held);
-            Ok(())
-        })
-    }
-
-    /// The next completion, if there is one.
-    ///
-    /// # Errors
-    /// [`EndpointError::Ended`].
-    pub fn poll_completion(&self) -> Result<Option<WorkCompletion<B, D>>, EndpointError> {
-        let polled = self.handle.view(|live| {
-            let polled = live.inbox.completions.pop_front();
-            if polled.is_none() && live.inbox.events.is_empty() {
-                // Under the lock under which it is raised.
-                self.handle.notice.take();
-            }
-            polled
-        })?;
-        let Some((completion, memory)) = polled else {
-            return Ok(None);
-        };
-        let memory = memory.map(|id| {
-            let core = &self.handle.shared.core;
-            let mut ledger = core.lock();
-            let place = ledger.place(id);
-            ledger.handles.insert(id, Object::Memory(place.octets));
-            drop(ledger);
-            Memory::of(core, id, place)
-        });
-        let (kind, message) = match completion.kind {
-            Kind::Send => (WorkKind::Send, None),
-            Kind::Write => (WorkKind::Write, None),
-            Kind::Read => (WorkKind::Read, None),
-            Kind::Receive(message) => (WorkKind::Receive, message),
-        };
-        let solicited = [Opcode::SendSolicited, Opcode::SendSolicitedInvalidate];
-        Ok(Some(WorkCompletion {
-            id: completion.id,
-            kind,
-            status: completion.status,
-            octets: message.map_or(0, |message| message.octets as usize),
-            invalidated_stag: message.and_then(|message| message.invalidated_stag),
-            solicited: message.is_some_and(|message| solicited.contains(&message.opcode)),
-            memory,
-        }))
-    }
-
     /// Wait until there is a completion or an event.
     ///
     /// # Errors
@@ -351,18 +232,6 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
             let has_some = !live.inbox.completions.is_empty() || !live.inbox.events.is_empty();
             has_some.then_some(())
         })
-    }
-
-    /// The next completion, as soon as there is one.
-    ///
-    /// # Errors
-    /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
-    pub fn wait_completion(
-        &self,
-        timeout: Option<Duration>,
-    ) -> Result<WorkCompletion<B, D>, EndpointError> {
-        let notice = &self.handle.notice;
-        notice.wait_for(end_of(timeout), || self.poll_completion())
     }
 
     /// The next event, if there is one.
@@ -438,38 +307,5 @@ impl<B: Bar, D: Dma> AsFd for QueuePair<B, D> {
     /// Readable from a completion or an event on until both were polled to the end.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.notice.as_fd()
-    }
-}
-
-impl Live {
-    /// Take a receive in; `false`: it is flushed, as nothing will arrive.
-    fn take_receive(&mut self, id: u64) -> Result<bool, EndpointError> {
-        let peer = self.ends.peer;
-        let taken = match &mut self.pair {
-            Some(pair) => pair.machine.post_receive(id),
-            None if self.early_receives.len() >= self.limits.receives => {
-                Err(PostError::Full(self.limits.receives))
-            }
-            None => {
-                self.early_receives.push(id);
-                Ok(())
-            }
-        };
-        match taken {
-            Ok(()) => Ok(true),
-            Err(PostError::HalfClosed | PostError::Closed) => Ok(false),
-            Err(error) => Err(EndpointError::Post { peer, error }),
-        }
-    }
-
-    /// A receive of this memory has completed, flushed.
-    fn flush_receive(&mut self, id: u64, memory: u64) {
-        let completion = Completion {
-            id,
-            kind: Kind::Receive(None),
-            status: Status::Flushed,
-        };
-        self.inbox.completions.push_back((completion, Some(memory)));
-        self.notice.raise();
     }
 }

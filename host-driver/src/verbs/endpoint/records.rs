@@ -64,12 +64,14 @@ impl Records {
         self.records.push_back(record);
     }
 
-    /// The oldest record, which is acknowledged.
-    pub(super) fn pop(&mut self) -> Option<Record> {
-        let record = self.records.pop_front()?;
-        self.first += 1;
+    /// The oldest record is acknowledged: where it ends in the stream of FPDUs, if it is of it.
+    pub(super) fn pop(&mut self) -> Option<u64> {
+        let record = self.records.front()?;
+        let end = record.end;
         self.octets -= record.body.octets();
-        Some(record)
+        self.records.pop_front();
+        self.first += 1;
+        end
     }
 
     /// A record that is not acknowledged.
@@ -86,7 +88,7 @@ mod tests {
     fn record(octets: usize) -> Record {
         Record {
             body: Body::Copied(vec![0; octets]),
-            end: None,
+            end: Some(10 * octets as u64),
         }
     }
 
@@ -101,7 +103,7 @@ mod tests {
         let octets =
             |records: &mut Records, id| records.get_mut(id).map(|record| record.body.octets());
         assert_eq!(octets(&mut records, 0), Some(1));
-        assert_eq!(records.pop().map(|record| record.body.octets()), Some(1));
+        assert_eq!(records.pop(), Some(10));
         assert_eq!(
             (octets(&mut records, 0), octets(&mut records, 2)),
             (None, Some(3))

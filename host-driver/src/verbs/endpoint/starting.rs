@@ -275,7 +275,7 @@ impl Live {
         };
         let device = wire.ledger.device();
         device.activate_connection(resources.number, &config)?;
-        let emss = usize::from(self.tcp.statistics().emss_octets);
+        let emss = usize::from(self.tcp.emss_octets());
         let mut machine = QueuePair::new(agreed, emss, self.limits);
         for id in self.early_receives.drain(..) {
             // As many fit as were taken before.

@@ -104,7 +104,7 @@ impl<B: Bar, D: Dma> Stream<B, D> {
                 if live.tcp.state() == State::Closed {
                     return Err(live.why_ended());
                 }
-                let emss = usize::from(live.tcp.statistics().emss_octets);
+                let emss = usize::from(live.tcp.emss_octets());
                 let (now, _) = rest.split_at(rest.len().min(emss));
                 let is_taken = live.push_copied(now.to_vec(), None);
                 Ok(is_taken.then_some(now.len()))

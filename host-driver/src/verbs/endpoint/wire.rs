@@ -24,7 +24,7 @@ use rnic_wire::mpa::crc32c;
 /// Octets of the longest headers, as they are copied: Ethernet, IP, TCP, those of an FPDU.
 const HEADERS_OCTETS_MAX: usize = 128 + HEAD_OCTETS_MAX;
 /// Frames of a ring that are announced together.
-const BATCH: usize = 8;
+const BATCH: usize = 16;
 /// Pieces of the frame with most: headers, a payload of four, PAD and CRC.
 const PIECES_MAX: usize = 6;
 

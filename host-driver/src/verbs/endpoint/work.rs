@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// An operation of the peer's memory or into its receives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum SendOperation<'a, B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     /// A message for the peer's next receive.
     Send {
@@ -50,6 +50,15 @@ pub enum SendOperation<'a, B: Bar = FunctionBar, D: Dma = FunctionMemory> {
         octets: u32,
     },
 }
+
+// Whatever `B` and `D` are: they are named behind a reference.
+impl<B: Bar, D: Dma> Clone for SendOperation<'_, B, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Bar, D: Dma> Copy for SendOperation<'_, B, D> {}
 
 impl<'a, B: Bar, D: Dma> SendOperation<'a, B, D> {
     /// A Send that raises no event and invalidates nothing.

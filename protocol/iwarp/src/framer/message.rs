@@ -45,6 +45,19 @@ impl Ulpdu {
     }
 }
 
+/// Octets of payload that a ULPDU takes along behind `front` octets by value, of `left`.
+fn octets_by_reference(front: usize, left: u64, mulpdu: usize) -> u64 {
+    let mulpdu = mulpdu.clamp(MULPDU_MIN, ULPDU_OCTETS_MAX);
+    left.min(mulpdu.saturating_sub(front) as u64)
+}
+
+/// Octets of the first ULPDU of a message that begins with `front` octets by value, its DDP header
+/// included, and has `payload` octets by reference: what [`Message::next_octets`] says of one that
+/// has been made.
+pub(crate) fn first_octets(front: usize, payload: u64, mulpdu: usize) -> usize {
+    front + octets_by_reference(front, payload, mulpdu) as usize
+}
+
 /// Where a message goes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Target {
@@ -183,10 +196,9 @@ impl Message {
     /// Octets of the next ULPDU's payload, by value and by reference.
     fn next_payload(&self, mulpdu: usize) -> (usize, u64) {
         let by_value = self.inline.as_slice().len();
-        let mulpdu = mulpdu.clamp(MULPDU_MIN, ULPDU_OCTETS_MAX);
-        let room = mulpdu.saturating_sub(self.header_octets() + by_value) as u64;
         let left = self.payload.octets() - self.sent_octets;
-        (by_value, left.min(room))
+        let octets = octets_by_reference(self.header_octets() + by_value, left, mulpdu);
+        (by_value, octets)
     }
 
     /// Octets of the next ULPDU, if there is one.

@@ -21,6 +21,8 @@ mod message;
 mod fpdu;
 mod records;
 
+pub(crate) use message::first_octets;
+
 pub use fpdu::{Crc, Fpdu, Unreadable};
 pub use message::{Message, Ulpdu, TERMINATE_OCTETS_MAX};
 pub use pieces::{

@@ -228,6 +228,8 @@ impl<H: Host> Source for Outgoing<'_, H> {
         match self.pair.choose()? {
             Choice::Current => self.pair.current.as_ref()?.0.next_octets(mulpdu),
             Choice::Rtr(Rtr::Fpdu) => Some(0),
+            // Asked before and after each FPDU of a stream of requests: no message is made for it.
+            Choice::Work => Some(self.pair.sends.next()?.first_octets(mulpdu)),
             choice => self.pair.begin(choice)?.0.next_octets(mulpdu),
         }
     }

@@ -1,11 +1,12 @@
 //! What the application posts, and what becomes of it.
 
-use crate::framer::Piece;
-use crate::framer::{Pieces, Unreadable};
+use crate::framer::{first_octets, Piece, Pieces, Unreadable};
 use rnic_wire::ddp::errors::{
     Cause, RDMAP_ACCESS, RDMAP_ASSOCIATION, RDMAP_BOUNDS, RDMAP_STAG, RDMAP_WRAP,
 };
 use rnic_wire::ddp::rdmap::Opcode;
+use rnic_wire::ddp::read_request::READ_REQUEST_OCTETS;
+use rnic_wire::ddp::{tagged, untagged};
 
 /// What is to be done with a payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,18 @@ pub struct WorkRequest {
     pub operation: Operation,
     /// The octets, not to be changed before the completion.
     pub payload: Pieces,
+}
+
+impl WorkRequest {
+    /// Octets of the first ULPDU of its message.
+    pub(super) fn first_octets(&self, mulpdu: usize) -> usize {
+        let front = match self.operation {
+            Operation::Send { .. } => untagged::HEADER_OCTETS,
+            Operation::Write { .. } => tagged::HEADER_OCTETS,
+            Operation::Read { .. } => untagged::HEADER_OCTETS + READ_REQUEST_OCTETS,
+        };
+        first_octets(front, self.payload.octets(), mulpdu)
+    }
 }
 
 /// Why nothing was posted.

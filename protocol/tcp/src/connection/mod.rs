@@ -237,6 +237,12 @@ impl Connection {
             .is_some_and(|sender| seq != sender.nxt() && seq.is_within(sender.una(), sender.nxt()))
     }
 
+    /// Octets of payload that a segment carries at most (EMSS), at this moment.
+    pub fn emss_octets(&self) -> u16 {
+        let sender = self.sender.as_ref();
+        sender.map_or(self.settings.emss_octets, Sender::emss_octets)
+    }
+
     /// The connection at this moment.
     pub fn statistics(&self) -> Statistics {
         let sender = self.sender.as_ref();
@@ -248,7 +254,7 @@ impl Connection {
             threshold_octets: sender.map_or(0, Sender::threshold_octets),
             peer_window_octets: sender.map_or(0, Sender::window_octets),
             flying_octets: sender.map_or(0, Sender::flying_octets),
-            emss_octets: sender.map_or(self.settings.emss_octets, Sender::emss_octets),
+            emss_octets: self.emss_octets(),
             sent: sender.map_or(SenderCounts::default(), Sender::counts),
             received: self.counts,
             lost: self.lost,
