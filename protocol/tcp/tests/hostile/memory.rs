@@ -1,6 +1,6 @@
 //! How much memory a connection takes, as the allocator counts it.
-use crate::peer::{head, Scripted, ACK, ISS, SYN_ACK};
-use rnic_tcp::{Connection, SeqNumber, Settings, State, TimeOut};
+use crate::peer::{head, Scripted, ACK};
+use rnic_tcp::{Connection, Settings};
 use stats_alloc::{StatsAlloc, INSTRUMENTED_SYSTEM};
 use std::alloc::System;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -74,33 +74,4 @@ fn the_bound_is_less_than_four_times_what_can_be_reached() {
         "{}",
         size_of::<Connection>()
     );
-}
-
-/// TCP-017: An hour of idleness: 360 probes, each at its second and answered, and not an octet more
-/// in use at the end.
-#[test]
-fn an_idle_hour_neither_drifts_nor_leaks() {
-    const IDLE_US: u64 = 10_000_000;
-    let mut settings = Settings::default();
-    let set = settings.time_outs.set(TimeOut::KeepaliveIdle, IDLE_US);
-    set.expect("in range");
-    let tcp = Connection::connect(settings, SeqNumber(ISS), 0).expect("settings are in range");
-    let mut peer = Scripted { tcp, now_us: 0 };
-    assert_eq!(peer.segments().len(), 1, "its SYN");
-    assert_eq!(peer.give(&head(SYN_ACK, -1, 0), &[]).len(), 1);
-    let gauge = Gauge::new();
-    for probe in 1..=360 {
-        peer.now_us = peer.tcp.deadline_us().expect("keepalive is on");
-        assert_eq!(peer.now_us, probe * IDLE_US);
-        let sent = peer.segments();
-        assert_eq!(sent.len(), 1, "{sent:?}");
-        assert_eq!(
-            sent[0].seq,
-            SeqNumber(ISS),
-            "below SND.NXT, which the peer answers"
-        );
-        assert!(peer.give(&head(ACK, 0, 0), &[]).is_empty());
-    }
-    assert_eq!(peer.tcp.state(), State::Established);
-    assert!(gauge.octets() < 256, "{} octets", gauge.octets());
 }

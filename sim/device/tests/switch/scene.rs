@@ -248,6 +248,8 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
     ) -> Outcome {
         let mut delivered = Vec::new();
         for _ in 0..ROUNDS {
+            // What the peer has learnt last has its completion behind it: it is polled once more.
+            let is_over = peer.is_reset || peer.is_done();
             self.poll();
             self.exchange(peer);
             while let Some(done) = pair.as_ref().and_then(|pair| pair.poll_completion().ok()?) {
@@ -255,7 +257,7 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
                     delivered.push(done.message());
                 }
             }
-            if peer.is_reset || peer.is_done() {
+            if is_over {
                 break;
             }
             for frame in peer.unacknowledged() {
