@@ -105,27 +105,25 @@ impl Run {
             None => Instant::now() < end,
         };
         loop {
-            let has_room = |run: &Self| {
-                run.work.outstanding() < load.depth as usize && run.posted < run.allowed
-            };
-            while has_room(self) && is_wanted(self.posted) {
-                self.post(load.size)?;
-            }
-            if self.work.outstanding() == 0 && !is_wanted(self.posted) {
+            if is_wanted(self.posted) {
+                let room = load.depth as usize - self.work.outstanding();
+                let allowed = self.allowed.saturating_sub(self.posted);
+                let left = load.count.map_or(u64::MAX, |count| count - self.posted);
+                self.post(load.size, allowed.min(left).min(room as u64) as usize)?;
+            } else if self.work.outstanding() == 0 {
                 return Ok(begun.elapsed());
             }
-            match self.work.wait()? {
-                Happened::Done(_) => {}
-                Happened::Received(credit) => self.take(credit)?,
-                Happened::PeerClosed => {
-                    let peer = self.work.peer();
-                    return Err(format!("{peer} has closed before the end").into());
-                }
+            // Everything that has happened, before more is posted together.
+            let mut happened = Some(self.work.wait()?);
+            while let Some(now) = happened {
+                self.take(now)?;
+                happened = self.work.poll()?;
             }
         }
     }
 
-    fn post(&mut self, size: u32) -> Result<(), Failure> {
+    /// Post so many messages.
+    fn post(&mut self, size: u32, count: usize) -> Result<(), Failure> {
         let Self { region, place, .. } = self;
         let payload = [region.part(0..size as usize)?];
         let operation = match self.operation {
@@ -143,13 +141,24 @@ impl Run {
                 octets: size,
             },
         };
-        self.work.post(&operation)?;
-        self.posted += 1;
+        self.work.post_times(&operation, count)?;
+        self.posted += count as u64;
         Ok(())
     }
 
+    fn take(&mut self, happened: Happened) -> Result<(), Failure> {
+        match happened {
+            Happened::Done(_) => Ok(()),
+            Happened::Received(credit) => self.take_credit(credit),
+            Happened::PeerClosed => {
+                let peer = self.work.peer();
+                Err(format!("{peer} has closed before the end").into())
+            }
+        }
+    }
+
     /// The server has posted receives again.
-    fn take(&mut self, credit: WorkCompletion) -> Result<(), Failure> {
+    fn take_credit(&mut self, credit: WorkCompletion) -> Result<(), Failure> {
         let message = credit.message();
         let count = message
             .first_chunk()

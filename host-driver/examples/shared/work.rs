@@ -86,9 +86,24 @@ impl Work {
     /// # Errors
     /// It cannot be posted.
     pub fn post(&mut self, operation: &SendOperation<'_>) -> Result<(), Failure> {
-        self.pair.post_send(0, operation)?;
-        self.outstanding += 1;
-        Ok(())
+        self.post_times(operation, 1)
+    }
+
+    /// Post an operation so many times, together.
+    ///
+    /// # Errors
+    /// Not all of them can be posted.
+    pub fn post_times(
+        &mut self,
+        operation: &SendOperation<'_>,
+        times: usize,
+    ) -> Result<(), Failure> {
+        let posted = self.pair.post_sends((0..times).map(|_| (0, *operation)));
+        self.outstanding += match &posted {
+            Ok(()) => times,
+            Err(unposted) => unposted.posted,
+        };
+        Ok(posted.map_err(|unposted| unposted.error)?)
     }
 
     /// Post memory for a message again. The peer may have closed since: then no message will come,
@@ -137,35 +152,47 @@ impl Work {
     pub fn wait(&mut self) -> Result<Happened, Failure> {
         let end = Instant::now() + self.patience;
         loop {
-            if let Some(completion) = self.pair.poll_completion()? {
-                let (kind, status) = (completion.kind, completion.status);
-                match (kind, status) {
-                    (WorkKind::Receive, Status::Success) => {
-                        return Ok(Happened::Received(completion));
-                    }
-                    (_, Status::Success) => {
-                        self.outstanding -= 1;
-                        return Ok(Happened::Done(completion));
-                    }
-                    // Why is an event.
-                    _ => self.spoilt = self.spoilt.or(Some((kind, status))),
-                }
-                continue;
+            if let Some(happened) = self.poll()? {
+                return Ok(happened);
             }
-            match self.pair.poll_event()? {
-                Some(PairEvent::Established) => {}
-                Some(PairEvent::HalfClosed) => {
-                    self.is_peer_closed = true;
-                    return Ok(Happened::PeerClosed);
-                }
-                Some(PairEvent::Failed(failure)) => return Err(self.failed(&failure)),
-                Some(PairEvent::Closed) => {
-                    self.is_closed = true;
-                    return Err(self.ended());
-                }
-                None if self.is_readable(end)? => {}
-                None => return Err(self.silent()),
+            if !self.is_readable(end)? {
+                return Err(self.silent());
             }
+        }
+    }
+
+    /// What has happened, if something has.
+    ///
+    /// # Errors
+    /// The connection has failed.
+    pub fn poll(&mut self) -> Result<Option<Happened>, Failure> {
+        while let Some(completion) = self.pair.poll_completion()? {
+            let (kind, status) = (completion.kind, completion.status);
+            match (kind, status) {
+                (WorkKind::Receive, Status::Success) => {
+                    return Ok(Some(Happened::Received(completion)));
+                }
+                (_, Status::Success) => {
+                    self.outstanding -= 1;
+                    return Ok(Some(Happened::Done(completion)));
+                }
+                // Why is an event.
+                _ => self.spoilt = self.spoilt.or(Some((kind, status))),
+            }
+        }
+        match self.pair.poll_event()? {
+            // Not the last thing that has happened, perhaps.
+            Some(PairEvent::Established) => self.poll(),
+            Some(PairEvent::HalfClosed) => {
+                self.is_peer_closed = true;
+                Ok(Some(Happened::PeerClosed))
+            }
+            Some(PairEvent::Failed(failure)) => Err(self.failed(&failure)),
+            Some(PairEvent::Closed) => {
+                self.is_closed = true;
+                Err(self.ended())
+            }
+            None => Ok(None),
         }
     }
 

@@ -235,7 +235,7 @@ impl<C: DeviceCore> Service<C> {
                 self.link.send(&sent.octets)?;
             }
         }
-        Ok(())
+        self.link.flush()
     }
 
     fn report_faults(&mut self) {

@@ -175,6 +175,9 @@ impl Hub {
                 }
             }
         }
+        for port in &mut self.ports {
+            port.flush()?;
+        }
         Ok(())
     }
 }

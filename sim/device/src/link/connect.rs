@@ -107,6 +107,13 @@ impl Link for ConnectLink {
         }
         Ok(sent.unwrap_or(false))
     }
+
+    fn flush(&mut self) -> Result<(), LinkError> {
+        if self.peer.as_mut().is_some_and(|peer| peer.flush().is_err()) {
+            self.leave();
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -96,12 +96,19 @@ pub trait Link: Debug {
     fn is_seeking(&self) -> bool {
         false
     }
-    /// A frame of the device, without FCS. False if it is dropped: nobody is at the other end, or
-    /// whoever is there does not read.
+    /// A frame of the device, without FCS; it leaves by [`Link::flush`] at the latest. False if it is
+    /// dropped: nobody is at the other end, or whoever is there does not read.
     ///
     /// # Errors
     /// The link is of no more use.
     fn send(&mut self, _frame: &[u8]) -> Result<bool, LinkError> {
         Ok(false)
+    }
+    /// Frames that wait for others leave now.
+    ///
+    /// # Errors
+    /// The link is of no more use.
+    fn flush(&mut self) -> Result<(), LinkError> {
+        Ok(())
     }
 }

@@ -11,6 +11,8 @@ use std::os::unix::net::UnixStream;
 pub(super) const LENGTH_OCTETS: usize = 4;
 /// Longest frame on a socket: what QEMU sends.
 pub(super) const FRAME_OCTETS_MAX: usize = 68 * 1024;
+/// Octets that are written together: frames of one turn of a device.
+const BATCH_OCTETS: usize = 64 << 10;
 /// Octets that wait for a peer that does not read; frames beyond are dropped, as on a wire.
 pub(super) const UNREAD_OCTETS_MAX: usize = 4 << 20;
 
@@ -88,21 +90,27 @@ impl Peer {
         Ok(Some(self.input.drain(..octets).collect()))
     }
 
-    /// Send a frame, at once or later; false if too much is unread.
+    /// Send a frame, with others or at [`Peer::flush`]; false if too much is unread.
     ///
     /// # Errors
     /// The peer has left.
     pub(super) fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        if self.output.len() + LENGTH_OCTETS + frame.len() > BATCH_OCTETS {
+            self.flush()?;
+        }
         let has_room = self.output.len() + frame.len() <= UNREAD_OCTETS_MAX;
         if has_room {
             self.output.extend((frame.len() as u32).to_be_bytes());
             self.output.extend(frame);
         }
-        self.flush()?;
         Ok(has_room)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Send what waits, as far as the peer reads.
+    ///
+    /// # Errors
+    /// The peer has left.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
         while !self.output.is_empty() {
             let (first, _) = self.output.as_slices();
             match self.stream.write(first) {

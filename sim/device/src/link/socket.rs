@@ -101,6 +101,13 @@ impl Link for SocketLink {
         }
         Ok(sent.unwrap_or(false))
     }
+
+    fn flush(&mut self) -> Result<(), LinkError> {
+        if self.peer.as_mut().is_some_and(|peer| peer.flush().is_err()) {
+            self.peer = None;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ fn the_other_end_may_come_late_and_leave() {
         for number in 0..4 {
             assert_eq!(link.send(&frame(number, 60)).ok(), Some(true));
         }
+        assert!(received(&mut other).is_empty(), "they leave together");
+        link.flush().expect("it is of use");
         assert_eq!(
             received(&mut other),
             [0, 1, 2, 3].map(|number| frame(number, 60))
@@ -29,6 +31,7 @@ fn the_other_end_may_come_late_and_leave() {
         for number in 4..6 {
             assert_eq!(other.send(&frame(number, 9_018)).ok(), Some(true));
         }
+        other.flush().expect("it is of use");
         assert_eq!(link.receive().expect("it is there"), Some(frame(4, 9_018)));
         drop(other);
         // What was sent before it left is received.

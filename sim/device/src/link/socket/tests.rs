@@ -237,7 +237,8 @@ fn when_a_peer_has_left_the_next_one_begins_with_a_frame_of_its_own() {
     assert_eq!(received(&mut line.link), [frame(0, 100)]);
     // One that leaves while the device sends.
     drop(waiting);
-    line.link.send(&frame(1, 60)).expect("it is lost");
+    line.link.send(&frame(1, 60)).expect("it is kept");
+    line.link.flush().expect("it is lost");
     let mut last = line.peer();
     line.link.send(&frame(2, 60)).expect("it is sent");
     assert!(read_all(&mut line.link, &mut last) == framed(&[frame(2, 60)]));
