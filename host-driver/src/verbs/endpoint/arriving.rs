@@ -291,7 +291,7 @@ impl Live {
                     Delivered::new((opcode as u8).into(), msn, length, invalidated_stag);
                 match (qn, delivered) {
                     (QN_SEND, Some(delivered)) => {
-                        self.arrived.extend(memory);
+                        self.keep_arrived(memory, ledger);
                         self.receive(Received::Send(delivered), ledger);
                         return;
                     }
@@ -306,6 +306,18 @@ impl Live {
             Completion::ReadResponse { .. } => self.receive(Received::ReadResponse, ledger),
             Completion::Error { .. } => self.on_error(completion, ledger),
             Completion::Unknown(_) => {}
+        }
+    }
+
+    /// The memory of a message: the user's with the completion, or its region's as before.
+    fn keep_arrived<B: Bar, D: Dma>(&mut self, memory: Option<u64>, ledger: &mut Ledger<B, D>) {
+        let is_lent = self.lent.pop_front().unwrap_or_default();
+        let Some(memory) = memory else {
+            return;
+        };
+        self.arrived.push_back((!is_lent).then_some(memory));
+        if is_lent {
+            ledger.release_memory(memory);
         }
     }
 

@@ -104,8 +104,10 @@ pub(super) struct Live {
     pub(super) early_receives: Vec<u64>,
     /// Of each work request that has not completed.
     pub(super) sends: VecDeque<Held>,
-    /// Memory of messages that have arrived.
-    pub(super) arrived: VecDeque<u64>,
+    /// Of each receive that the device has, oldest first, whether its memory stays its region's.
+    pub(super) lent: VecDeque<bool>,
+    /// Memory of messages that have arrived, if it goes back with the completion.
+    pub(super) arrived: VecDeque<Option<u64>>,
     pub(super) inbox: Inbox,
     pub(super) notice: Arc<Notice>,
     pub(super) is_connected: bool,
@@ -145,6 +147,7 @@ impl Live {
             limits: Default::default(),
             early_receives: Vec::new(),
             sends: VecDeque::new(),
+            lent: VecDeque::new(),
             arrived: VecDeque::new(),
             inbox: Inbox::default(),
             notice,
@@ -359,7 +362,7 @@ impl Live {
         while let Some(completion) = pair.machine.poll_completion() {
             has_happened = true;
             let memory = match completion.kind {
-                Kind::Receive(Some(_)) => self.arrived.pop_front(),
+                Kind::Receive(Some(_)) => self.arrived.pop_front().flatten(),
                 Kind::Receive(None) => None,
                 Kind::Send | Kind::Write | Kind::Read => {
                     if let Some(held) = self.sends.pop_front() {
@@ -422,7 +425,7 @@ impl Live {
         }
         let completed = self.inbox.completions.drain(..);
         let completed = completed.filter_map(|(_, memory)| memory);
-        for memory in completed.chain(self.arrived.drain(..)) {
+        for memory in completed.chain(self.arrived.drain(..).flatten()) {
             ledger.release_memory(memory);
         }
     }

@@ -6,8 +6,11 @@ use super::notice::end_of;
 use super::queue_pair::QueuePair;
 use super::wire::Wire;
 use super::work::{work, SendOperation, WorkCompletion, WorkKind};
+use crate::bus::Access;
 use crate::device::access::{Bar, Dma, DmaBuffer};
-use crate::verbs::ledger::{Core, Object};
+use crate::device::error::DriverError;
+use crate::verbs::frames::Part;
+use crate::verbs::ledger::{Core, Ledger, Object};
 use crate::verbs::memory::Memory;
 use rnic_iwarp::queue_pair::{Completion, Kind, PostError, Status};
 use rnic_wire::ddp::rdmap::{Opcode, QN_SEND};
@@ -24,39 +27,46 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// end, [`EndpointError::Device`], [`EndpointError::Ended`]. The memory is freed.
     pub fn post_receive(&self, id: u64, memory: Memory<B, D>) -> Result<(), EndpointError> {
         memory.expect_receivable(&self.handle.shared.core)?;
-        let peer = self.handle.peer;
         let place = memory.place();
+        let buffer = DmaBuffer {
+            address: place.address,
+            octets: place.octets,
+        };
         let mut memory = Some(memory);
         let posted = self.handle.change(|live, wire| {
-            let state = "has ended";
-            let resources = live.resources.as_ref();
-            let number = resources.map(|resources| resources.number);
-            let number = number.ok_or(EndpointError::State { peer, state })?;
-            let is_taken = live.take_receive(id)?;
-            let msn = match is_taken {
-                true => {
-                    let buffer = DmaBuffer {
-                        address: place.address,
-                        octets: place.octets,
-                    };
-                    let posted = wire.ledger.device().post_receive(number, QN_SEND, buffer)?;
-                    Some(posted.msn)
-                }
-                false => None,
-            };
+            let held = memory.as_ref().map_or(0, Memory::id);
+            live.post_receive(id, (held, buffer), false, wire.ledger)?;
             if let Some(memory) = memory.take() {
-                let held = memory.id();
                 memory.hand_over(wire.ledger);
-                match msn {
-                    Some(msn) => wire.ledger.note_posted(number, (QN_SEND, msn), held),
-                    None => live.flush_receive(id, held),
-                }
             }
             Ok(())
         });
         // What is not posted is freed here, when nobody has the ledger.
         drop(memory);
         posted
+    }
+
+    /// Post parts of regions for the peer's next Sends, in this order: the lock is taken once for
+    /// all. The octets stay the region's, which is to be read when the message has come; its
+    /// completion has no memory. Those before one that cannot be posted are.
+    ///
+    /// # Errors
+    /// [`Unposted`]: how many are posted, and why the next one is not, as
+    /// [`QueuePair::post_receive`].
+    pub fn post_receives<'a>(
+        &self,
+        receives: impl IntoIterator<Item = (u64, Part<'a>)>,
+    ) -> Result<(), Unposted> {
+        let core = &self.handle.shared.core;
+        let mut posted = 0;
+        let ended = self.handle.change(|live, wire| {
+            for (id, part) in receives {
+                live.post_part(id, &part, core, wire.ledger)?;
+                posted += 1;
+            }
+            Ok(())
+        });
+        ended.map_err(|error| Unposted { posted, error })
     }
 
     /// Post an operation; it leaves after those posted before it.
@@ -202,6 +212,58 @@ impl Live {
         Ok(())
     }
 
+    /// Post a part of a region, which the device needs until the message has come.
+    fn post_part<B: Bar, D: Dma>(
+        &mut self,
+        id: u64,
+        part: &Part<'_>,
+        core: &Arc<Core<B, D>>,
+        ledger: &mut Ledger<B, D>,
+    ) -> Result<(), EndpointError> {
+        let place = part.of(core);
+        let (memory, buffer) = place.ok_or(DriverError::OtherContext { what: "memory" })?;
+        if ledger.place(memory).access == Access::Read {
+            let what = "a received message";
+            return Err(DriverError::ReadOnly { what }.into());
+        }
+        ledger.hold_memory(memory);
+        let posted = self.post_receive(id, (memory, buffer), true, ledger);
+        // A device that is gone may have it.
+        if posted
+            .as_ref()
+            .is_err_and(|error| !matches!(error, EndpointError::Device(DriverError::Gone)))
+        {
+            ledger.release_memory(memory);
+        }
+        posted
+    }
+
+    /// Post a buffer in the memory `memory`, whose hold is the connection's if this succeeds.
+    fn post_receive<B: Bar, D: Dma>(
+        &mut self,
+        id: u64,
+        (memory, buffer): (u64, DmaBuffer),
+        is_lent: bool,
+        ledger: &mut Ledger<B, D>,
+    ) -> Result<(), EndpointError> {
+        let (peer, state) = (self.ends.peer, "has ended");
+        let resources = self.resources.as_ref();
+        let number = resources.map(|resources| resources.number);
+        let number = number.ok_or(EndpointError::State { peer, state })?;
+        if !self.take_receive(id)? {
+            // Nothing will arrive.
+            self.flush_receive(id, (!is_lent).then_some(memory));
+            if is_lent {
+                ledger.release_memory(memory);
+            }
+            return Ok(());
+        }
+        let posted = ledger.device().post_receive(number, QN_SEND, buffer)?;
+        ledger.note_posted(number, (QN_SEND, posted.msn), memory);
+        self.lent.push_back(is_lent);
+        Ok(())
+    }
+
     /// Take a receive in; `false`: it is flushed, as nothing will arrive.
     fn take_receive(&mut self, id: u64) -> Result<bool, EndpointError> {
         let peer = self.ends.peer;
@@ -222,14 +284,14 @@ impl Live {
         }
     }
 
-    /// A receive of this memory has completed, flushed.
-    fn flush_receive(&mut self, id: u64, memory: u64) {
+    /// A receive has completed, flushed; the memory goes back with the completion.
+    fn flush_receive(&mut self, id: u64, memory: Option<u64>) {
         let completion = Completion {
             id,
             kind: Kind::Receive(None),
             status: Status::Flushed,
         };
-        self.inbox.completions.push_back((completion, Some(memory)));
+        self.inbox.completions.push_back((completion, memory));
         self.notice.raise();
     }
 }

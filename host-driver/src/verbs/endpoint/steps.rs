@@ -121,6 +121,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
                 return Err(EndpointError::State { peer, state });
             }
             live.early_receives.clear();
+            live.lent.clear();
             let core = Arc::clone(&engine.core);
             engine.release(handle.key, &mut core.lock(), now);
             Ok(())

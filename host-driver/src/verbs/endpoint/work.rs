@@ -99,13 +99,13 @@ pub struct WorkCompletion<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     pub invalidated_stag: Option<u32>,
     /// The message was sent with a solicited event.
     pub solicited: bool,
-    /// What was posted for a message that was received. Memory of a receive that was flushed is
-    /// freed when the device has given it back.
+    /// What was posted for a message that was received, unless it is a part of a region. Memory of a
+    /// receive that was flushed is freed when the device has given it back.
     pub memory: Option<Memory<B, D>>,
 }
 
 impl<B: Bar, D: Dma> WorkCompletion<B, D> {
-    /// The octets of a message that was received, copied.
+    /// The octets of a message that was received, copied; none of one in a region.
     pub fn message(&self) -> Vec<u8> {
         let memory = self.memory.as_ref();
         memory.map_or(Vec::new(), |memory| {
