@@ -1,0 +1,7 @@
+//! RPC over RDMA, version 1 (RFC 5666), without I/O and without a clock.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod place;
+pub mod wire;
+pub mod private_data;

@@ -1,0 +1,348 @@
+//! A received header as a view.
+use super::lists::{word, Reads, WriteChunk, WriteChunks};
+use super::segment::{ReadSegment, Segment, READ_SEGMENT_OCTETS, SEGMENT_OCTETS};
+use super::{checks, code, Caps, Refused, EXTRA_WORDS, PREFIX_OCTETS, VERSION};
+
+/// The transaction of a message, which any header begins with (RPC-024); `None` if it is shorter.
+#[must_use]
+pub fn xid(octets: &[u8]) -> Option<u32> {
+    word(octets).map(|(xid, _)| xid)
+}
+
+/// How opaque items of a padded message are aligned (RFC 5666, 3.9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Padding {
+    /// Items begin at a multiple of this many octets from the start of the Send.
+    pub align: u32,
+    /// Items of at least this many octets do.
+    pub threshold: u32,
+}
+
+impl Padding {
+    /// A power of two of at least a word; nothing else keeps the words of the stream together.
+    #[must_use]
+    pub fn is_valid(self) -> bool {
+        self.align.is_power_of_two() && self.align >= 4
+    }
+
+    /// Pad before the data of an item of `length` octets whose count ends `at` octets after the
+    /// start of the Send. RFC 5666, 3.9 has the sender pad "at or above" the threshold and the
+    /// receiver skip "where the length exceeds" it: this crate does both at or above. An item
+    /// without octets has nothing to align.
+    #[must_use]
+    pub fn pad(self, at: u64, length: u32) -> u32 {
+        if length == 0 || length < self.threshold {
+            return 0;
+        }
+        let align = u64::from(self.align.max(1));
+        (at.next_multiple_of(align) - at) as u32
+    }
+}
+
+/// What is wrong, of an error message (RPC-031).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorBody {
+    /// The version is not one of those that the peer has.
+    Versions {
+        /// The lowest.
+        low: u32,
+        /// The highest.
+        high: u32,
+    },
+    /// The header or the chunks of a call are wrong.
+    Chunk,
+    /// A code without a name.
+    Other {
+        /// The code.
+        code: u32,
+        /// What follows it.
+        words: [u32; EXTRA_WORDS],
+    },
+}
+
+/// The type of a message (RPC-026).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The RPC message follows.
+    Msg,
+    /// The RPC message is in a chunk.
+    Nomsg,
+    /// The RPC message follows, with pad before long items.
+    Msgp(Padding),
+    /// All reads of a reply's chunks are over.
+    Done,
+    /// A call was refused.
+    Error(ErrorBody),
+}
+
+/// A header that was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header<'a> {
+    xid: u32,
+    credits: u32,
+    kind: Kind,
+    reads: &'a [u8],
+    writes: &'a [u8],
+    reply: Option<WriteChunk<'a>>,
+    body: &'a [u8],
+    octets: usize,
+}
+
+impl<'a> Header<'a> {
+    /// The header at the head of a received Send.
+    ///
+    /// # Errors
+    /// The first reason to refuse it; see [`Refused`].
+    pub fn parse(octets: &'a [u8], caps: &Caps) -> Result<Self, Refused> {
+        let (prefix, rest) = octets
+            .split_first_chunk::<PREFIX_OCTETS>()
+            .ok_or(Refused::Short)?;
+        let field = |at: usize| prefix[at..].first_chunk().copied().unwrap_or_default();
+        let [xid, version, credits, kind] = [0, 4, 8, 12].map(|at| u32::from_be_bytes(field(at)));
+        match (version, kind) {
+            (VERSION, _) => {}
+            (_, code::ERROR) => return Err(Refused::OtherVersionError),
+            _ => return Err(Refused::Version),
+        }
+        let mut cursor = Cursor {
+            octets: rest,
+            segments: 0,
+            caps,
+        };
+        let kind = match kind {
+            code::MSG => Kind::Msg,
+            code::NOMSG => Kind::Nomsg,
+            code::MSGP => Kind::Msgp(cursor.padding()?),
+            code::DONE => Kind::Done,
+            code::ERROR => Kind::Error(cursor.error()?),
+            _ => return Err(Refused::Type),
+        };
+        let none: &[u8] = &[];
+        let mut header = Self {
+            xid,
+            credits,
+            kind,
+            reads: none,
+            writes: none,
+            reply: None,
+            body: none,
+            octets: 0,
+        };
+        if !matches!(kind, Kind::Done | Kind::Error(_)) {
+            header.reads = cursor.reads()?;
+            header.writes = cursor.writes()?;
+            header.reply = cursor.reply()?;
+            header.body = cursor.octets;
+        }
+        header.octets = octets.len() - cursor.octets.len();
+        checks::message(&header, caps)?;
+        Ok(header)
+    }
+
+    /// The transaction (RPC-025).
+    #[must_use]
+    pub fn xid(&self) -> u32 {
+        self.xid
+    }
+
+    /// The version, which is the only one there is.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        VERSION
+    }
+
+    /// Credits: asked for in a call, granted in a reply (RPC-006).
+    #[must_use]
+    pub fn credits(&self) -> u32 {
+        self.credits
+    }
+
+    /// The type, with the words that only it has.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Alignment of items in the body, if it is padded.
+    #[must_use]
+    pub fn padding(&self) -> Option<Padding> {
+        match self.kind {
+            Kind::Msgp(padding) => Some(padding),
+            _ => None,
+        }
+    }
+
+    /// Segments of the read list.
+    #[must_use]
+    pub fn reads(&self) -> Reads<'a> {
+        Reads::new(self.reads)
+    }
+
+    /// Chunks of the write list.
+    #[must_use]
+    pub fn writes(&self) -> WriteChunks<'a> {
+        WriteChunks::new(self.writes)
+    }
+
+    /// The reply chunk.
+    #[must_use]
+    pub fn reply(&self) -> Option<WriteChunk<'a>> {
+        self.reply
+    }
+
+    /// Every segment of the write list, then of the reply chunk.
+    pub fn results(&self) -> impl Iterator<Item = Segment> + Clone + 'a {
+        let reply = self.reply.into_iter();
+        self.writes().chain(reply).flat_map(WriteChunk::segments)
+    }
+
+    /// The RPC message behind the header; nothing if the type has none.
+    #[must_use]
+    pub fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    /// Octets of the header: where in the Send the body begins.
+    #[must_use]
+    pub fn octets(&self) -> usize {
+        self.octets
+    }
+
+    /// Octets of all read chunks, and those of position 0 among them.
+    #[must_use]
+    pub fn read_octets(&self) -> (u64, u64) {
+        let mut all = (0, 0);
+        for ReadSegment { position, segment } in self.reads() {
+            all.0 += u64::from(segment.length);
+            all.1 += if position == 0 {
+                u64::from(segment.length)
+            } else {
+                0
+            };
+        }
+        all
+    }
+
+    /// What the header of a call must have beyond any other: its RPC message is in the Send or in
+    /// the read chunk of position 0, since a reply chunk is for the reply (RPC-032).
+    ///
+    /// # Errors
+    /// [`Refused::Nowhere`].
+    pub fn check_call(&self) -> Result<(), Refused> {
+        let long = matches!(self.kind, Kind::Nomsg);
+        let message = self.reads().next().is_some_and(|read| read.position == 0);
+        if long && !message {
+            return Err(Refused::Nowhere);
+        }
+        Ok(())
+    }
+
+    /// The only handle of all lists, which is what a peer may invalidate (RFC 8166, 3.4.2); `None`
+    /// if there are several, or none.
+    #[must_use]
+    pub fn single_handle(&self) -> Option<u32> {
+        let reads = self.reads().map(|read| read.segment.handle);
+        let mut handles = reads.chain(self.results().map(|segment| segment.handle));
+        let first = handles.next()?;
+        handles.all(|handle| handle == first).then_some(first)
+    }
+}
+
+/// Octets that are not read yet, and how much of the caps is used.
+struct Cursor<'a, 'c> {
+    octets: &'a [u8],
+    segments: u32,
+    caps: &'c Caps,
+}
+
+impl<'a> Cursor<'a, '_> {
+    fn word(&mut self) -> Result<u32, Refused> {
+        let (word, rest) = word(self.octets).ok_or(Refused::Truncated)?;
+        self.octets = rest;
+        Ok(word)
+    }
+
+    /// Whether an optional value follows.
+    fn option(&mut self) -> Result<bool, Refused> {
+        match self.word()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Refused::Option),
+        }
+    }
+
+    fn padding(&mut self) -> Result<Padding, Refused> {
+        Ok(Padding {
+            align: self.word()?,
+            threshold: self.word()?,
+        })
+    }
+
+    fn error(&mut self) -> Result<ErrorBody, Refused> {
+        let mut word = || self.word().map_err(|_| Refused::ShortError);
+        Ok(match word()? {
+            code::ERR_VERS => ErrorBody::Versions {
+                low: word()?,
+                high: word()?,
+            },
+            code::ERR_CHUNK => ErrorBody::Chunk,
+            code => {
+                let mut words = [0; EXTRA_WORDS];
+                for extra in &mut words {
+                    *extra = word()?;
+                }
+                ErrorBody::Other { code, words }
+            }
+        })
+    }
+
+    /// Counts `count` segments more.
+    fn count(&mut self, count: u32) -> Result<(), Refused> {
+        self.segments = self.segments.saturating_add(count);
+        if self.segments > self.caps.segments_max {
+            return Err(Refused::Segments);
+        }
+        Ok(())
+    }
+
+    /// The octets of the read list, its last word included.
+    fn reads(&mut self) -> Result<&'a [u8], Refused> {
+        let all = self.octets;
+        while self.option()? {
+            let rest = self.octets.get(READ_SEGMENT_OCTETS..);
+            self.octets = rest.ok_or(Refused::Truncated)?;
+            self.count(1)?;
+        }
+        Ok(&all[..all.len() - self.octets.len()])
+    }
+
+    fn chunk(&mut self) -> Result<WriteChunk<'a>, Refused> {
+        let all = self.octets;
+        let count = self.word()?;
+        if count as usize > self.octets.len() / SEGMENT_OCTETS {
+            return Err(Refused::Count);
+        }
+        self.count(count)?;
+        let (chunk, rest) = WriteChunk::split(all).ok_or(Refused::Count)?;
+        self.octets = rest;
+        Ok(chunk)
+    }
+
+    /// The octets of the write list, its last word included.
+    fn writes(&mut self) -> Result<&'a [u8], Refused> {
+        let all = self.octets;
+        let mut chunks = 0;
+        while self.option()? {
+            self.chunk()?;
+            chunks += 1;
+            if chunks > self.caps.write_chunks_max {
+                return Err(Refused::WriteChunks);
+            }
+        }
+        Ok(&all[..all.len() - self.octets.len()])
+    }
+
+    fn reply(&mut self) -> Result<Option<WriteChunk<'a>>, Refused> {
+        self.option()?.then(|| self.chunk()).transpose()
+    }
+}
