@@ -5,3 +5,8 @@
 pub mod place;
 pub mod wire;
 pub mod private_data;
+pub mod verbs;
+pub mod fabric;
+mod credits;
+
+pub use credits::{Credits, Grants};
