@@ -10,3 +10,4 @@ pub mod fabric;
 mod credits;
 
 pub use credits::{Credits, Grants};
+pub mod stream;
