@@ -11,3 +11,4 @@ mod credits;
 
 pub use credits::{Credits, Grants};
 pub mod stream;
+pub mod binding;

@@ -48,6 +48,8 @@ pub enum DecodeError {
     Truncated,
     /// A count is above what the reader of the field allows.
     TooLong,
+    /// A number is none of those that the protocol gives a meaning.
+    Unknown,
     /// Octets are left behind the last field.
     Trailing,
     /// A chunk is wrong: the call is refused as a whole.
@@ -59,6 +61,7 @@ impl fmt::Display for DecodeError {
         match self {
             Self::Truncated => formatter.write_str("the message ends within a field"),
             Self::TooLong => formatter.write_str("a count is too high"),
+            Self::Unknown => formatter.write_str("a number without a meaning"),
             Self::Trailing => formatter.write_str("octets behind the last field"),
             Self::Chunk(refused) => refused.fmt(formatter),
         }

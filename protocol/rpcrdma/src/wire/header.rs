@@ -1,6 +1,7 @@
 //! A received header as a view.
+use super::cursor::Cursor;
 use super::lists::{word, Reads, WriteChunk, WriteChunks};
-use super::segment::{ReadSegment, Segment, READ_SEGMENT_OCTETS, SEGMENT_OCTETS};
+use super::segment::{ReadSegment, Segment};
 use super::{checks, code, Caps, Refused, EXTRA_WORDS, PREFIX_OCTETS, VERSION};
 
 /// The transaction of a message, which any header begins with (RPC-024); `None` if it is shorter.
@@ -104,11 +105,7 @@ impl<'a> Header<'a> {
             (_, code::ERROR) => return Err(Refused::OtherVersionError),
             _ => return Err(Refused::Version),
         }
-        let mut cursor = Cursor {
-            octets: rest,
-            segments: 0,
-            caps,
-        };
+        let mut cursor = Cursor::new(rest, caps);
         let kind = match kind {
             code::MSG => Kind::Msg,
             code::NOMSG => Kind::Nomsg,
@@ -132,9 +129,9 @@ impl<'a> Header<'a> {
             header.reads = cursor.reads()?;
             header.writes = cursor.writes()?;
             header.reply = cursor.reply()?;
-            header.body = cursor.octets;
+            header.body = cursor.rest();
         }
-        header.octets = octets.len() - cursor.octets.len();
+        header.octets = octets.len() - cursor.rest().len();
         checks::message(&header, caps)?;
         Ok(header)
     }
@@ -245,104 +242,5 @@ impl<'a> Header<'a> {
         let mut handles = reads.chain(self.results().map(|segment| segment.handle));
         let first = handles.next()?;
         handles.all(|handle| handle == first).then_some(first)
-    }
-}
-
-/// Octets that are not read yet, and how much of the caps is used.
-struct Cursor<'a, 'c> {
-    octets: &'a [u8],
-    segments: u32,
-    caps: &'c Caps,
-}
-
-impl<'a> Cursor<'a, '_> {
-    fn word(&mut self) -> Result<u32, Refused> {
-        let (word, rest) = word(self.octets).ok_or(Refused::Truncated)?;
-        self.octets = rest;
-        Ok(word)
-    }
-
-    /// Whether an optional value follows.
-    fn option(&mut self) -> Result<bool, Refused> {
-        match self.word()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Refused::Option),
-        }
-    }
-
-    fn padding(&mut self) -> Result<Padding, Refused> {
-        Ok(Padding {
-            align: self.word()?,
-            threshold: self.word()?,
-        })
-    }
-
-    fn error(&mut self) -> Result<ErrorBody, Refused> {
-        let mut word = || self.word().map_err(|_| Refused::ShortError);
-        Ok(match word()? {
-            code::ERR_VERS => ErrorBody::Versions {
-                low: word()?,
-                high: word()?,
-            },
-            code::ERR_CHUNK => ErrorBody::Chunk,
-            code => {
-                let mut words = [0; EXTRA_WORDS];
-                for extra in &mut words {
-                    *extra = word()?;
-                }
-                ErrorBody::Other { code, words }
-            }
-        })
-    }
-
-    /// Counts `count` segments more.
-    fn count(&mut self, count: u32) -> Result<(), Refused> {
-        self.segments = self.segments.saturating_add(count);
-        if self.segments > self.caps.segments_max {
-            return Err(Refused::Segments);
-        }
-        Ok(())
-    }
-
-    /// The octets of the read list, its last word included.
-    fn reads(&mut self) -> Result<&'a [u8], Refused> {
-        let all = self.octets;
-        while self.option()? {
-            let rest = self.octets.get(READ_SEGMENT_OCTETS..);
-            self.octets = rest.ok_or(Refused::Truncated)?;
-            self.count(1)?;
-        }
-        Ok(&all[..all.len() - self.octets.len()])
-    }
-
-    fn chunk(&mut self) -> Result<WriteChunk<'a>, Refused> {
-        let all = self.octets;
-        let count = self.word()?;
-        if count as usize > self.octets.len() / SEGMENT_OCTETS {
-            return Err(Refused::Count);
-        }
-        self.count(count)?;
-        let (chunk, rest) = WriteChunk::split(all).ok_or(Refused::Count)?;
-        self.octets = rest;
-        Ok(chunk)
-    }
-
-    /// The octets of the write list, its last word included.
-    fn writes(&mut self) -> Result<&'a [u8], Refused> {
-        let all = self.octets;
-        let mut chunks = 0;
-        while self.option()? {
-            self.chunk()?;
-            chunks += 1;
-            if chunks > self.caps.write_chunks_max {
-                return Err(Refused::WriteChunks);
-            }
-        }
-        Ok(&all[..all.len() - self.octets.len()])
-    }
-
-    fn reply(&mut self) -> Result<Option<WriteChunk<'a>>, Refused> {
-        self.option()?.then(|| self.chunk()).transpose()
     }
 }

@@ -28,6 +28,7 @@
 mod error;
 mod segment;
 mod lists;
+mod cursor;
 mod header;
 mod checks;
 mod writer;
