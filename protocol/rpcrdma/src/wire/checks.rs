@@ -18,10 +18,10 @@ pub(super) fn message(header: &Header<'_>, caps: &Caps) -> Result<(), Refused> {
     } else {
         body(header)?;
     }
-    let inline = if long {
-        long_octets
-    } else {
-        header.body().len() as u64
+    let inline = match (long, header.reply()) {
+        (false, _) => header.body().len() as u64,
+        (true, Some(reply)) if long_octets == 0 => reply.octets(),
+        (true, _) => long_octets,
     };
     within_stream(header, inline)?;
     if octets > caps.read_octets_max {

@@ -61,3 +61,6 @@ mod code {
     pub const ERR_VERS: u32 = 1;
     pub const ERR_CHUNK: u32 = 2;
 }
+
+#[cfg(test)]
+mod tests;
