@@ -44,3 +44,6 @@ use crate::wire::WORD_OCTETS;
 pub fn rounded(octets: u32) -> u64 {
     u64::from(octets).next_multiple_of(WORD_OCTETS as u64)
 }
+
+#[cfg(test)]
+mod tests;

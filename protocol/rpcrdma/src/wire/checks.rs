@@ -18,11 +18,9 @@ pub(super) fn message(header: &Header<'_>, caps: &Caps) -> Result<(), Refused> {
     } else {
         body(header)?;
     }
-    let inline = match (long, header.reply()) {
-        (false, _) => header.body().len() as u64,
-        (true, Some(reply)) if long_octets == 0 => reply.octets(),
-        (true, _) => long_octets,
-    };
+    // In a reply, results that were written are in the stream, too.
+    let results = header.writes().map(|chunk| rounded(chunk.octets()));
+    let inline = inline_octets(header, long_octets) + results.sum::<u64>();
     within_stream(header, inline)?;
     if octets > caps.read_octets_max {
         return Err(Refused::ReadOctets);
@@ -103,6 +101,29 @@ fn body(header: &Header<'_>) -> Result<(), Refused> {
     }
 }
 
+/// Octets of the reduced stream: behind the header, at position 0, or in the reply chunk.
+fn inline_octets(header: &Header<'_>, long_octets: u64) -> u64 {
+    match (header.kind(), header.reply()) {
+        (Kind::Nomsg, Some(reply)) if long_octets == 0 => reply.octets(),
+        (Kind::Nomsg, _) => long_octets,
+        _ => header.body().len() as u64,
+    }
+}
+
+fn rounded(octets: u64) -> u64 {
+    octets.next_multiple_of(WORD_OCTETS as u64)
+}
+
+/// What must be true of a call beyond any other message; see [`Header::check_call`].
+pub(super) fn call(header: &Header<'_>) -> Result<(), Refused> {
+    let (_, long_octets) = header.read_octets();
+    let in_reads = header.reads().next().is_some_and(|read| read.position == 0);
+    if header.kind() == Kind::Nomsg && !in_reads {
+        return Err(Refused::Nowhere);
+    }
+    within_stream(header, inline_octets(header, long_octets))
+}
+
 /// No position is behind the `inline` octets and the chunks before it. Each of these may end with
 /// roundup that is in no octets (RFC 5666, 3.7).
 fn within_stream(header: &Header<'_>, inline: u64) -> Result<(), Refused> {
@@ -112,7 +133,7 @@ fn within_stream(header: &Header<'_>, inline: u64) -> Result<(), Refused> {
             continue;
         }
         if position != before {
-            stream += chunk.next_multiple_of(WORD_OCTETS as u64);
+            stream += rounded(chunk);
             (chunk, before) = (0, position);
         }
         if u64::from(position) > stream {

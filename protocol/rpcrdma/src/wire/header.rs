@@ -220,18 +220,14 @@ impl<'a> Header<'a> {
         all
     }
 
-    /// What the header of a call must have beyond any other: its RPC message is in the Send or in
-    /// the read chunk of position 0, since a reply chunk is for the reply (RPC-032).
+    /// What the header of a call must have beyond any other. Its RPC message is in the Send or in
+    /// the read chunk of position 0, since a reply chunk is for the reply (RPC-032); and no position
+    /// is behind it, since write chunks are for results.
     ///
     /// # Errors
-    /// [`Refused::Nowhere`].
+    /// [`Refused::Nowhere`] or [`Refused::Beyond`].
     pub fn check_call(&self) -> Result<(), Refused> {
-        let long = matches!(self.kind, Kind::Nomsg);
-        let message = self.reads().next().is_some_and(|read| read.position == 0);
-        if long && !message {
-            return Err(Refused::Nowhere);
-        }
-        Ok(())
+        checks::call(self)
     }
 
     /// The only handle of all lists, which is what a peer may invalidate (RFC 8166, 3.4.2); `None`

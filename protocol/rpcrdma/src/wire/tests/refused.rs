@@ -290,22 +290,37 @@ fn position_0_is_for_messages_without_body() {
 #[test]
 fn a_call_is_in_the_send_or_in_a_read_chunk() {
     let reply = [segment(1, 40, 0)];
-    let check = |octets: Vec<u8>| {
-        Header::parse(&octets, &CAPS)
-            .expect("a header")
-            .check_call()
-    };
-    assert_eq!(
-        check(message(Form::Nomsg, &[], &[], Some(&reply), 0)),
-        Err(Refused::Nowhere)
-    );
+    let check = |octets: Vec<u8>| Header::parse(&octets, &CAPS).map(|header| header.check_call());
+    let nowhere = message(Form::Nomsg, &[], &[], Some(&reply), 0);
+    assert_eq!(check(nowhere), Ok(Err(Refused::Nowhere)));
     let other = message(Form::Nomsg, &[read(8, 4)], &[], Some(&reply), 0);
-    assert_eq!(check(other), Err(Refused::Nowhere));
-    assert_eq!(
-        check(message(Form::Nomsg, &[read(0, 4)], &[], Some(&reply), 0)),
-        Ok(())
-    );
-    assert_eq!(check(message(Form::Msg, &[], &[], None, 4)), Ok(()));
+    assert_eq!(check(other), Ok(Err(Refused::Nowhere)));
+    let long = message(Form::Nomsg, &[read(0, 4)], &[], Some(&reply), 0);
+    assert_eq!(check(long), Ok(Ok(())));
+    assert_eq!(check(message(Form::Msg, &[], &[], None, 4)), Ok(Ok(())));
+}
+
+/// RPC-008: positions of a reply count results that were written; in a call there are none yet.
+#[test]
+fn written_results_are_in_the_stream_of_a_reply() {
+    let room = [segment(1, 5, 0)];
+    let check = |form, position, body| {
+        let long = read(0, 20);
+        let reads = [long, read(position, 1)];
+        let reads = if form == Form::Nomsg {
+            &reads[..]
+        } else {
+            &reads[1..]
+        };
+        let octets = message(form, reads, &[&room], None, body);
+        Header::parse(&octets, &CAPS).map(|header| header.check_call())
+    };
+    for (form, body) in [(Form::Msg, 20), (Form::Nomsg, 0)] {
+        assert_eq!(check(form, 20, body), Ok(Ok(())));
+        assert_eq!(check(form, 24, body), Ok(Err(Refused::Beyond)));
+        assert_eq!(check(form, 28, body), Ok(Err(Refused::Beyond)));
+        assert_eq!(check(form, 32, body), Err(Refused::Beyond));
+    }
 }
 
 /// RPC-025: the body begins with the header's XID.
