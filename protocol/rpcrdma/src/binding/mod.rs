@@ -144,3 +144,6 @@ impl<'a> Program<'a> {
             .find(|procedure| procedure.number == number)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! Unit tests of bindings.
+mod chunks;
+mod headers;
+mod tables;
