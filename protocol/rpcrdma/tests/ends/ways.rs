@@ -1,5 +1,5 @@
 //! Each way of a message, in the sizes around its limits.
-use crate::harness::{Ask, World, GET, LIST, LONG_PUT, NULL, PUT};
+use crate::harness::{ask, World, GET, LIST, LONG_PUT, NULL, PUT};
 use rpcrdma::Settings;
 
 const SIZES: [u32; 16] = [
@@ -11,21 +11,13 @@ const SIZES: [u32; 16] = [
 #[test]
 fn every_size_arrives() {
     let mut world = World::default();
-    world.call(Ask {
-        procedure: NULL,
-        offset: 0,
-        length: 0,
-    });
+    world.call(ask(NULL, 0, 0));
     for procedure in [PUT, GET, LIST, LONG_PUT] {
         for (index, length) in SIZES.into_iter().enumerate() {
             if matches!(procedure, LONG_PUT) && length > 500_000 {
                 continue;
             }
-            world.call(Ask {
-                procedure,
-                offset: index as u32 * 3 + 1,
-                length,
-            });
+            world.call(ask(procedure, index as u32 * 3 + 1, length));
             world.assert_clean();
         }
     }
@@ -47,11 +39,7 @@ fn every_size_arrives_without_private_data() {
             if matches!(procedure, LONG_PUT) && length > 500_000 {
                 continue;
             }
-            world.call(Ask {
-                procedure,
-                offset: index as u32 * 3 + 1,
-                length,
-            });
+            world.call(ask(procedure, index as u32 * 3 + 1, length));
             world.assert_clean();
         }
     }

@@ -17,6 +17,9 @@ use rpcrdma::{CallId, Endpoint, Event, Offer, Pool, RequestId, Settings};
 pub const PATTERN_OCTETS: u32 = 1 << 20 | 4_096;
 /// Octets of a pool.
 const POOL_OCTETS: u32 = 16 << 20;
+/// Places for results, so many.
+pub const AREAS: u32 = 16;
+const AREA_OCTETS: u32 = PATTERN_OCTETS + 4_096;
 
 pub const NULL: u32 = 0;
 /// The pattern's octets at an offset, as an item: answered by their count.
@@ -61,8 +64,20 @@ pub struct Ask {
     pub procedure: u32,
     pub offset: u32,
     pub length: u32,
+    /// Where its result goes, one of [`AREAS`].
+    pub area: u32,
 }
 
+pub fn ask(procedure: u32, offset: u32, length: u32) -> Ask {
+    Ask {
+        procedure,
+        offset,
+        length,
+        area: 0,
+    }
+}
+
+/// Octets of the pattern, which are right.
 pub fn pattern(offset: u32, length: u32) -> Vec<u8> {
     let octet = |at: u32| (at.wrapping_mul(0x9e37_79b9) >> 23) as u8 ^ at as u8;
     (offset..offset + length).map(octet).collect()
@@ -121,6 +136,7 @@ pub struct World {
     pub server: Side,
     pub message: Message,
     pub scratch: Vec<u8>,
+    pub pattern: Vec<u8>,
     /// Steps of the fabric by its seed, or all in order.
     pub is_stepped: bool,
     /// Events other than calls, in order.
@@ -129,6 +145,8 @@ pub struct World {
     /// Calls that the server has and does not answer yet.
     pub open: Vec<RequestId>,
     pub answers: bool,
+    /// Long replies are offered a reply chunk.
+    pub offers_reply: bool,
 }
 
 fn side(
@@ -140,7 +158,7 @@ fn side(
 ) -> Side {
     let transport = fabric.allocate(host, settings.transport_octets());
     let memory = fabric.allocate(host, PATTERN_OCTETS as usize);
-    let results = fabric.allocate(host, PATTERN_OCTETS as usize + 4_096);
+    let results = fabric.allocate(host, (AREAS * AREA_OCTETS) as usize);
     let at = Place {
         memory,
         offset: 0,
@@ -189,11 +207,13 @@ impl World {
             fabric,
             message: Message::new(),
             scratch: Vec::new(),
+            pattern: pattern(0, PATTERN_OCTETS),
             is_stepped: false,
             told: Vec::new(),
             peer_data,
             open: Vec::new(),
             answers: true,
+            offers_reply: true,
         }
     }
 
@@ -223,9 +243,9 @@ impl World {
         endpoint.connected(now, &mut fabric.end(*end), pool, server);
     }
 
-    /// Where the result of an ask goes: at the same offset, one octet further.
+    /// Where the result of an ask goes.
     pub fn result(&self, ask: Ask) -> Place {
-        let offset = u64::from(ask.offset) + 1;
+        let offset = u64::from(ask.area * AREA_OCTETS + ask.offset % 4_096);
         Place {
             memory: self.client.results,
             offset,
@@ -251,12 +271,21 @@ impl World {
             true => &result,
             false => &[],
         };
+        if has_result {
+            self.scratch.clear();
+            self.scratch.resize(ask.length as usize, 0xee);
+            self.fabric
+                .memory(self.client.host)
+                .store(result[0], &self.scratch)
+                .expect("inside");
+        }
         let octets = match ask.procedure {
             NULL => 0,
             GET if has_result => 4,
             GET | LIST => 4 + ask.length.next_multiple_of(4),
             _ => 4,
         };
+        let octets = if self.offers_reply { octets } else { 4 };
         let reply_octets_max = REPLY_HEADER_OCTETS + octets;
         self.client.endpoint.submit(
             &mut self.message,
@@ -275,8 +304,10 @@ impl World {
             message,
             scratch,
             now,
+            pattern,
             ..
         } = self;
+        let expected = |offset: u32, length: u32| &pattern[offset as usize..][..length as usize];
         let Some(request) = server.endpoint.request(id) else {
             return;
         };
@@ -297,11 +328,11 @@ impl World {
             };
             match call.procedure {
                 GET => message.item(place).expect("one item"),
-                LIST => message.opaque(&pattern(offset, length)).expect("short"),
+                LIST => message.opaque(expected(offset, length)).expect("short"),
                 _ => {
                     if call.procedure == LONG_PUT {
                         let inline = reader.inline_opaque(u32::MAX).expect("the inline octets");
-                        assert_eq!(inline, pattern(offset, length));
+                        assert!(inline == expected(offset, length));
                     }
                     let item = reader.opaque(PATTERN_OCTETS).expect("the item");
                     scratch.resize(length as usize, 0);
@@ -314,7 +345,10 @@ impl World {
                                 .expect("inside");
                         }
                     }
-                    assert!(*scratch == pattern(offset, length), "PUT {offset} {length}");
+                    assert!(
+                        *scratch == expected(offset, length),
+                        "PUT {offset} {length}"
+                    );
                     message.u32(item.length());
                 }
             }
@@ -333,13 +367,14 @@ impl World {
             fabric,
             client,
             scratch,
+            pattern,
             ..
         } = self;
         let reply = client.endpoint.reply(call).expect("a reply");
         let mut reader = reply.reader();
         let header = ReplyHeader::read(&mut reader).expect("a right reply");
         assert_eq!(header.status, ReplyStatus::Success);
-        let expected = || pattern(ask.offset, ask.length);
+        let expected = || &pattern[ask.offset as usize..][..ask.length as usize];
         match ask.procedure {
             NULL => {}
             LIST => assert!(reader.inline_opaque(u32::MAX).expect("octets") == expected()),
