@@ -5,6 +5,7 @@
 #[path = "../../../iwarp/tests/captures/streams.rs"]
 mod streams;
 mod nfs;
+mod walk;
 
 use nfs::{ends, End, Message as Rdma};
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus};
