@@ -77,7 +77,11 @@ impl PrivateData {
     #[must_use]
     pub fn to_octets(self) -> [u8; PRIVATE_DATA_OCTETS] {
         let [f0, f1, f2, f3] = FORMAT;
-        let flags = u8::from(self.remote_invalidation) * REMOTE_INVALIDATION;
+        let flags = if self.remote_invalidation {
+            REMOTE_INVALIDATION
+        } else {
+            0
+        };
         let (send, receive) = (code(self.send_octets), code(self.receive_octets));
         [f0, f1, f2, f3, VERSION, flags, send, receive]
     }

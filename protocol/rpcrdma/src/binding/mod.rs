@@ -33,6 +33,7 @@
 //! | [`nfs4`]      | NFS version 4.0, some operations    | RFC 7530, RFC 5667            |
 //! | [`conf_rdma`] | the connection configuration        | RFC 5666, 6.2                 |
 //! | [`rpc`]       | headers of calls and replies of all | RFC 5531                      |
+//! | [`address`]   | where a service is                  | RFC 5665, RFC 5666, 10 and 12 |
 //! | [`auth`]      | who calls                           | RFC 5531                      |
 
 pub mod auth;
@@ -42,6 +43,7 @@ pub mod nfs3;
 pub mod mount3;
 pub mod nfs4;
 pub mod conf_rdma;
+pub mod address;
 
 /// Where the items of arguments or results are that may be chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,4 +63,4 @@ mod code {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,6 +4,7 @@ mod plans;
 mod reader;
 mod reassembly;
 mod every_way;
+mod figures;
 
 use super::{Message, Piece, Plan};
 use crate::place::{MemoryId, Place};

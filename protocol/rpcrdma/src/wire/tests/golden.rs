@@ -126,7 +126,7 @@ fn figure_3_9_padding() {
         align: 256,
         threshold: 128,
     });
-    assert_eq!(meaning(&octets), (kind, vec![], vec![], None, 36, 336));
+    assert_eq!(meaning(&octets), (kind, vec![], vec![], None, 36, 352));
     let octets = vector("3.9 unpadded call");
     assert_eq!(meaning(&octets), (Kind::Msg, vec![], vec![], None, 28, 228));
 }

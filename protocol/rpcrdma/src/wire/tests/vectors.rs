@@ -91,7 +91,7 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
             ]),
         ),
         ("3.8 done", words(&[&done])),
-        // Count at 144, data at 148, the buffers of the server are of 256 octets: 108 of pad.
+        // The count ends at 132 octets, the buffers of the server are of 256: 124 of pad.
         (
             "3.9 padded call",
             words(&[
@@ -100,7 +100,7 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
                 &none,
                 &write,
                 &[131],
-                &[0; 27],
+                &[0; 31],
                 &[0x4444_4444; 33],
             ]),
         ),
