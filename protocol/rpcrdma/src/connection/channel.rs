@@ -7,6 +7,7 @@ use crate::private_data::PrivateData;
 use crate::registration::Pool;
 use crate::stream::Piece;
 use crate::verbs::{Limits, Verbs, VerbsError, Work};
+use std::hash::{Hash, Hasher};
 
 /// Places that a Send of this crate gathers at most.
 const PIECES_MAX: usize = 8;
@@ -23,7 +24,7 @@ pub(crate) struct Context<'a, V> {
 }
 
 /// What was agreed with the peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Agreed {
     /// The longest Send to the peer.
     pub(crate) send_octets: u32,
@@ -41,7 +42,7 @@ pub(crate) struct Agreed {
     pub(crate) padding: Option<crate::wire::Padding>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     /// Never connected, or the last connection is over and nothing is outstanding.
     Idle,
@@ -324,5 +325,18 @@ fn own(buffer: Place, begin: usize, end: usize) -> Place {
         memory: buffer.memory,
         offset: buffer.offset + begin as u64,
         length: (end - begin) as u32,
+    }
+}
+
+/// What another step depends on: not the scratch buffers, nor the order of free ones.
+impl Hash for Channel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let counts = (
+            self.receives_posted,
+            self.reads,
+            self.others,
+            self.free.len(),
+        );
+        (&self.repost, counts, self.state, self.agreed).hash(state);
     }
 }

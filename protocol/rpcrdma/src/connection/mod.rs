@@ -26,6 +26,7 @@ use crate::stream::Message;
 use crate::verbs::{Completion, Status, Verbs, Work};
 use crate::wire::Refused;
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 /// A call that is to be made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -492,5 +493,18 @@ impl Endpoint {
         if let Some(responder) = &mut self.responder {
             responder.disconnected(&mut ctx, &mut self.events);
         }
+    }
+}
+
+/// What another step depends on, for searches through states: not the counters.
+impl Hash for Endpoint {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (
+            &self.channel,
+            &self.requester,
+            &self.responder,
+            &self.events,
+        )
+            .hash(state);
     }
 }

@@ -4,7 +4,9 @@ use crate::place::{MemoryId, Place};
 use crate::verbs::{Memory, Rights, VerbsError};
 use crate::wire::Segment;
 use std::cell::Cell;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A range of memory that the peer of one connection may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +32,8 @@ pub(super) struct Refused;
 /// A host: memories by number, a table of STags.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
-    memories: Vec<Vec<u8>>,
+    /// Shared by clones of the host until one writes: searches clone often.
+    memories: Vec<Arc<Vec<u8>>>,
     entries: Vec<Entry>,
     /// Indices of entries without a window, the next one last.
     free: Vec<u32>,
@@ -58,7 +61,7 @@ impl Host {
     }
 
     pub(super) fn allocate(&mut self, octets: usize) -> MemoryId {
-        self.memories.push(vec![0; octets]);
+        self.memories.push(Arc::new(vec![0; octets]));
         MemoryId(self.memories.len() as u32 - 1)
     }
 
@@ -89,7 +92,7 @@ impl Host {
 
     pub(super) fn octets_mut(&mut self, place: Place) -> &mut [u8] {
         let range = self.range(place).expect("it was checked as it was posted");
-        &mut self.memories[place.memory.0 as usize][range]
+        &mut Arc::make_mut(&mut self.memories[place.memory.0 as usize])[range]
     }
 
     /// A window on `place` for the peer of `end`. The tagged offset is the offset in the memory.
@@ -165,7 +168,8 @@ impl Host {
 impl Memory for Host {
     fn store(&mut self, at: Place, octets: &[u8]) -> Result<(), VerbsError> {
         let range = self.range(at)?;
-        let into = self.memories[at.memory.0 as usize][range].get_mut(..octets.len());
+        let memory = Arc::make_mut(&mut self.memories[at.memory.0 as usize]);
+        let into = memory[range].get_mut(..octets.len());
         into.ok_or(VerbsError::Place)?.copy_from_slice(octets);
         self.counters.stored_octets += octets.len() as u64;
         Ok(())
@@ -178,5 +182,12 @@ impl Memory for Host {
         let loaded = self.loaded_octets.get() + into.len() as u64;
         self.loaded_octets.set(loaded);
         Ok(())
+    }
+}
+
+/// What another step depends on: STags, not counters nor octets.
+impl Hash for Host {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.entries, &self.free).hash(state);
     }
 }

@@ -38,6 +38,7 @@ use crate::verbs::Memory;
 use host::Host;
 use link::{Link, Side};
 use random::Random;
+use std::hash::{Hash, Hasher};
 
 /// A host of a [`Fabric`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,5 +193,13 @@ impl Fabric {
     fn host_of(&self, id: EndId) -> usize {
         let (link, side) = id.parts();
         self.links[link].sides[side].host
+    }
+}
+
+/// What another step depends on, for searches through states: what is in flight and which STags
+/// are valid, not counters nor the octets of memory.
+impl Hash for Fabric {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.hosts, &self.links).hash(state);
     }
 }

@@ -7,7 +7,7 @@ use crate::wire::Segment;
 const DRAWS: usize = 8;
 
 /// Handles of one call that the peer may still use.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct Exposures {
     valid: Vec<u32>,
 }

@@ -22,7 +22,7 @@ const BLOCK_OCTETS: u32 = 16 << 10;
 /// pool.put(sink);
 /// assert_eq!(pool.octets_in_use(), 0);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pool {
     memory: MemoryId,
     offset: u64,

@@ -4,6 +4,7 @@ use crate::registration::Exposures;
 use crate::stream::{Item, Message, Reader};
 use crate::wire::{Refused, Segment};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// A call of a requester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,7 +106,7 @@ impl<'a> Reply<'a> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum State {
     Free,
     /// In the queue, nothing of it exposed.
@@ -197,5 +198,38 @@ impl Slot {
         self.returned.clear();
         self.body_place = None;
         self.outcome = None;
+    }
+}
+
+/// What another step depends on: nothing of a free slot.
+impl Hash for Slot {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.state.hash(state);
+        if self.state == State::Free {
+            return;
+        }
+        let own = (
+            self.xid,
+            self.attempts,
+            self.deadline,
+            self.reply_octets_max,
+        );
+        (own, &self.message, &self.results, self.is_configuration).hash(state);
+        (self.long, self.reply_place, self.sink, &self.exposures).hash(state);
+        (
+            &self.writes,
+            self.reply_segment,
+            self.is_sending,
+            self.reads_left,
+        )
+            .hash(state);
+        (
+            self.outcome,
+            &self.received,
+            &self.octets,
+            self.is_long_reply,
+        )
+            .hash(state);
+        (&self.chunks, &self.returned, self.body_place).hash(state);
     }
 }

@@ -29,9 +29,10 @@ use crate::verbs::Verbs;
 use crate::wire::{Caps, Header, Refused, Segment};
 use call::{Slot, State};
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 /// A Read of a reply's read list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct ReadJob {
     slot: u32,
     source: Segment,
@@ -266,5 +267,13 @@ impl Requester {
         flight
             .map(|&index| self.slots[index as usize].deadline)
             .min()
+    }
+}
+
+/// What another step depends on.
+impl Hash for Requester {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.slots, &self.queue, &self.flight, &self.credits).hash(state);
+        (&self.dones, &self.reads, self.next_xid, self.back_off_us).hash(state);
     }
 }

@@ -4,6 +4,7 @@ use crate::registration::Exposures;
 use crate::stream::{Item, Message, Reader};
 use crate::wire::{Caps, Header};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// A call at a responder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +57,7 @@ impl<'a> Request<'a> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     Free,
     /// Its Reads wait for memory of the pool.
@@ -140,5 +141,39 @@ impl Slot {
             true => &self.body,
             false => self.header(caps).body(),
         }
+    }
+}
+
+/// What another step depends on: nothing of a free slot.
+impl Hash for Slot {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.state.hash(state);
+        if self.state == State::Free {
+            return;
+        }
+        (
+            self.xid,
+            &self.received,
+            self.has_body,
+            &self.body,
+            self.body_place,
+        )
+            .hash(state);
+        (
+            &self.chunks,
+            self.sink,
+            self.long,
+            self.sink_octets,
+            self.reads_left,
+        )
+            .hash(state);
+        (
+            self.deadline,
+            &self.reply,
+            &self.exposures,
+            self.outstanding,
+        )
+            .hash(state);
+        (self.awaits_done, self.is_held).hash(state);
     }
 }

@@ -33,9 +33,10 @@ use crate::verbs::Verbs;
 use crate::wire::{Caps, ErrorBody, Refused, Segment};
 use call::{Slot, State};
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 /// A Read of a call's read list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct ReadJob {
     slot: u32,
     source: Segment,
@@ -259,5 +260,20 @@ impl Responder {
         self.take_sinks(ctx);
         self.read_more(ctx);
         self.send_replies(ctx, events);
+    }
+}
+
+/// What another step depends on.
+impl Hash for Responder {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (
+            &self.slots,
+            &self.waiting,
+            &self.reads,
+            &self.replies,
+            &self.errors,
+        )
+            .hash(state);
+        (&self.grants, self.grant_max, self.is_first).hash(state);
     }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 pub const ITEMS_MAX: usize = 64;
 
 /// A range of registered memory in an XDR stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Item {
     /// Octets of the unreduced stream before its data.
     pub position: u32,
@@ -33,7 +33,7 @@ impl std::error::Error for TooMuch {}
 
 /// An RPC message: inline octets, and items that are not among them. It is used again after
 /// [`Message::clear`], and then allocates nothing for messages that are not longer than before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Message {
     inline: Vec<u8>,
     items: Vec<Item>,

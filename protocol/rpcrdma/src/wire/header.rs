@@ -11,7 +11,7 @@ pub fn xid(octets: &[u8]) -> Option<u32> {
 }
 
 /// How opaque items of a padded message are aligned (RFC 5666, 3.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Padding {
     /// Items begin at a multiple of this many octets from the start of the Send.
     pub align: u32,
@@ -41,7 +41,7 @@ impl Padding {
 }
 
 /// What is wrong, of an error message (RPC-031).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorBody {
     /// The version is not one of those that the peer has.
     Versions {
