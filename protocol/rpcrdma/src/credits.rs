@@ -55,10 +55,10 @@ impl Credits {
         self.dones
     }
 
-    /// Another call may be sent (RPC-005).
+    /// Another call may be sent (RPC-005). The grant is never above the receives for replies.
     #[must_use]
     pub fn may_call(&self) -> bool {
-        self.calls + self.dones < self.granted() && self.calls < self.replies_max
+        self.calls + self.dones < self.granted()
     }
 
     /// A call is sent.
@@ -205,6 +205,7 @@ mod tests {
         assert_eq!((credits.calls(), credits.dones()), (0, 1));
         assert!(!credits.may_call());
         credits.done_completed();
+        assert_eq!(credits.dones(), 0);
         assert!(credits.may_call());
         credits.done_completed();
         credits.call_sent();
@@ -233,6 +234,7 @@ mod tests {
         assert_eq!(grants.grant(9, true), Some(1));
         grants.done_awaited();
         assert_eq!(grants.grant(9, true), None, "held back");
+        assert_eq!(grants.pending(), 2);
         assert_eq!(
             grants.grant(9, false),
             Some(1),

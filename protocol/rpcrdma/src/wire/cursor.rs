@@ -1,6 +1,6 @@
 //! The structure of a header, read in the order of its octets within the caps.
 use super::lists::{word, WriteChunk};
-use super::segment::{READ_SEGMENT_OCTETS, SEGMENT_OCTETS};
+use super::segment::READ_SEGMENT_OCTETS;
 use super::{code, Caps, ErrorBody, Padding, Refused, EXTRA_WORDS};
 
 /// Octets that are not read yet, and how much of the caps is used.
@@ -87,11 +87,9 @@ impl<'a, 'c> Cursor<'a, 'c> {
     fn chunk(&mut self) -> Result<WriteChunk<'a>, Refused> {
         let all = self.octets;
         let count = self.word()?;
-        if count as usize > self.octets.len() / SEGMENT_OCTETS {
-            return Err(Refused::Count);
-        }
-        self.count(count)?;
+        // Nothing is believed of the count until as many segments are there.
         let (chunk, rest) = WriteChunk::split(all).ok_or(Refused::Count)?;
+        self.count(count)?;
         self.octets = rest;
         Ok(chunk)
     }
