@@ -106,10 +106,9 @@ impl Findings {
             .broken
             .map_or(String::new(), |name| format!(" --break {name:?}"));
         println!("run {run}: {what}\n  {}", words.join(" "));
-        println!(
-            "  replay: cargo run --release -p rpcrdma --example fuzz -- --seed {} --only {run}{broken}",
-            options.seed
-        );
+        let seed = options.seed;
+        let command = "cargo run --release -p rpcrdma --example fuzz";
+        println!("  replay: {command} -- --seed {seed} --only {run}{broken}");
     }
 }
 
@@ -197,9 +196,10 @@ fn main() -> ExitCode {
         allocations,
         ..
     } = findings;
+    let seconds = begin.elapsed().as_secs_f64();
     println!(
-        "{differences} differences, {panics} panics, {allocations} allocations by the crate; {:.0} s",
-        begin.elapsed().as_secs_f64()
+        "{differences} differences, {panics} panics, {allocations} allocations by the crate; \
+         {seconds:.0} s"
     );
     let all = options.only.is_some() || options.runs < RUNS_FOR_ALL || missing.is_empty();
     if !all {

@@ -10,13 +10,13 @@
 //!  reply    1 count (handle length offset(2))*   or 0
 //! ```
 //!
-//! | type       | lists | RPC message                                  | ids              |
-//! |------------|-------|----------------------------------------------|------------------|
-//! | `Msg` 0    | yes   | follows, without the items that are chunks   | RPC-003, RPC-027 |
-//! | `Nomsg` 1  | yes   | in the chunk of position 0, or the reply one | RPC-032, RPC-033 |
-//! | `Msgp` 2   | yes   | follows, long items aligned by pad           | RPC-023          |
-//! | `Done` 3   | none  | none: reads of a reply's chunks are over     | RPC-015          |
-//! | `Error` 4  | none  | none: a version, a chunk error, or eight words | RPC-029, RPC-031 |
+//! | type       | lists | RPC message                                     | ids              |
+//! |------------|-------|-------------------------------------------------|------------------|
+//! | `Msg` 0    | yes   | follows, without the items that are chunks      | RPC-003, RPC-027 |
+//! | `Nomsg` 1  | yes   | in the chunk of position 0, or the reply chunk  | RPC-032, RPC-033 |
+//! | `Msgp` 2   | yes   | follows, long items aligned by pad              | RPC-023          |
+//! | `Done` 3   | none  | none: reads of a reply's chunks are over        | RPC-015          |
+//! | `Error` 4  | none  | none: versions, a chunk error, or eight words   | RPC-029, RPC-031 |
 //!
 //! After [`Header::parse`] has returned `Ok`, no getter and no iterator of it can panic, none
 //! allocates, and everything that [`Refused`] names is known not to be there.

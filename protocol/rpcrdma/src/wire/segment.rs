@@ -75,8 +75,8 @@ impl ReadSegment {
 }
 
 /// `segments` of a chunk with the lengths of what was written into it: `octets`, in order and
-/// without gaps (RPC-013, RPC-016). Segments that got nothing have length 0, and so has every one of
-/// a chunk that is not used.
+/// without gaps (RPC-013, RPC-016). Segments that got nothing have length 0, as do all of a chunk
+/// that is not used.
 pub fn shortened<I>(segments: I, octets: u64) -> Shortened<I::IntoIter>
 where
     I: IntoIterator<Item = Segment>,

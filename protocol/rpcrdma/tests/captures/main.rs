@@ -311,6 +311,42 @@ fn files_that_were_written_are_in_the_read_chunks() {
     );
 }
 
+/// The stream of a long reply, which is in the chunk, whose segments were filled in order.
+fn long_reply(reply: &Header<'_>, memory: &BTreeMap<(u32, u64), Vec<u8>>) -> Option<Vec<u8>> {
+    let is_long = reply.kind() == Kind::Nomsg;
+    let chunk = reply.reply().filter(|_| is_long)?;
+    let pieces = chunk
+        .segments()
+        .map(|segment| fetch(memory, place(segment)));
+    Some(pieces.flatten().collect())
+}
+
+/// Writes a reply into `send` as planned.
+fn write_reply(
+    message: &Message,
+    plan: &Plan,
+    call: &Header<'_>,
+    credits: u32,
+    send: &mut Vec<u8>,
+) {
+    let mut writer = HeaderWriter::new(send, call.xid(), credits, plan.form()).writes();
+    for chunk in call.writes() {
+        let octets = message.items().first().map_or(0, |item| item.place.length);
+        writer.chunk(shortened(chunk.segments(), octets.into()));
+    }
+    let in_chunk = plan.body() == Body::ReplyChunk;
+    match call.reply() {
+        Some(chunk) => {
+            let octets = if in_chunk { plan.stream_octets() } else { 0 };
+            writer.reply(shortened(chunk.segments(), octets))
+        }
+        None => writer.end(),
+    };
+    if !in_chunk {
+        send.extend_from_slice(message.inline());
+    }
+}
+
 /// RPC-016, RPC-017, RPC-033: replies are decoded with the results that were written, no longer
 /// than the tables say; planned and written again, they are what Linux' server sent.
 #[test]
@@ -324,22 +360,9 @@ fn replies_are_planned_as_they_were_sent() {
         let called = CallHeader::read(&mut arguments).expect("a call");
         let procedure = procedure(&called);
 
-        // A long reply is in the chunk, whose segments were filled in order.
-        let long: Vec<u8> = match reply.kind() {
-            Kind::Nomsg => {
-                listings += 1;
-                let segments = reply.reply().expect("a reply chunk").segments();
-                segments
-                    .flat_map(|segment| fetch(&memory, place(segment)))
-                    .collect()
-            }
-            _ => Vec::new(),
-        };
-        let stream = if reply.kind() == Kind::Nomsg {
-            &long
-        } else {
-            reply.body()
-        };
+        let long = long_reply(&reply, &memory);
+        listings += u32::from(long.is_some());
+        let stream = long.as_deref().unwrap_or(reply.body());
         let mut reader = Reader::new(stream);
         let replied = ReplyHeader::read(&mut reader).expect("a reply");
         assert_eq!(
@@ -389,24 +412,8 @@ fn replies_are_planned_as_they_were_sent() {
             read_list: false,
         };
         let plan = Plan::reply(&message, &limits, &call).expect("a way");
-        let writer = HeaderWriter::new(&mut send, called.xid, reply.credits(), plan.form());
-        let mut writer = writer.writes();
-        for chunk in call.writes() {
-            let octets = message.items().first().map_or(0, |item| item.place.length);
-            writer.chunk(shortened(chunk.segments(), octets.into()));
-        }
-        let in_chunk = plan.body() == Body::ReplyChunk;
-        match call.reply() {
-            Some(chunk) => {
-                let octets = if in_chunk { plan.stream_octets() } else { 0 };
-                writer.reply(shortened(chunk.segments(), octets))
-            }
-            None => writer.end(),
-        };
-        if !in_chunk {
-            send.extend_from_slice(message.inline());
-        }
-        if reply.kind() == Kind::Nomsg && !in_chunk {
+        write_reply(&message, &plan, &call, reply.credits(), &mut send);
+        if long.is_some() && plan.body() == Body::Send {
             // Linux' server uses a reply chunk that is there; this crate only one that is needed.
             assert_eq!((procedure.name, plan.body()), ("GETACL", Body::Send));
             short += 1;

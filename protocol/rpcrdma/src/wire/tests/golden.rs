@@ -24,7 +24,8 @@ fn vector(name: &str) -> Vec<u8> {
     vector.expect("it is there").1.clone()
 }
 
-/// What a test has to say of a header: kind, read, write and reply lists, octets of header and body.
+/// What a test has to say of a header: kind, read, write and reply lists, and octets of header and
+/// body.
 type Meaning = (
     Kind,
     Vec<ReadSegment>,
