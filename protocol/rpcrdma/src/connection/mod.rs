@@ -293,8 +293,10 @@ impl Endpoint {
                 self.events.push_back(Event::Disconnected);
                 continue;
             }
+            let was_open = self.channel.is_open();
             self.advance(now, verbs, pool);
-            if self.events.is_empty() {
+            // A connection that was closed just now has completions to look at.
+            if self.events.is_empty() && self.channel.is_open() == was_open {
                 return None;
             }
         }

@@ -296,6 +296,23 @@ impl World {
         )
     }
 
+    /// A GET that offers both a result and a reply chunk.
+    pub fn submit_list_and_result(&mut self) -> CallId {
+        let asked = ask(GET, 0, 9_000);
+        let xid = self.client.endpoint.next_xid();
+        self.message.clear();
+        write_call(&mut self.message, xid, asked, self.client.pattern);
+        let results = [self.result(asked)];
+        let offer = Offer {
+            results: &results,
+            reply_octets_max: 20_000,
+        };
+        self.client
+            .endpoint
+            .submit(&mut self.message, offer)
+            .expect("room")
+    }
+
     /// The program's answer to a call.
     pub fn answer(&mut self, id: RequestId) {
         let Self {
