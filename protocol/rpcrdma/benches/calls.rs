@@ -1,0 +1,297 @@
+//! What a call costs both ends over the fabric: `cargo bench -p rpcrdma`.
+//!
+//! ```text
+//!  client --call, chunks--> fabric --> server --Write, reply--> fabric --> client
+//!  |<------------------------ ns a call, on one core ------------------------>|
+//! ```
+//!
+//! Once warm: nanoseconds of both ends and the fabric together, allocations, payload octets that
+//! software has copied, registrations. The fabric stands for the hardware: it moves the octets of
+//! Writes and Reads, in the last column and not in the others. Goals are printed, not asserted: a
+//! shared machine says little about another one.
+#[path = "../tests/harness/mod.rs"]
+mod harness;
+
+use harness::{pattern, PROGRAMS, TEST};
+use rpcrdma::binding::auth::Credential;
+use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
+use rpcrdma::fabric::{EndId, Fabric, HostId};
+use rpcrdma::place::{MemoryId, Place};
+use rpcrdma::stream::{Message, Opaque};
+use rpcrdma::verbs::Memory;
+use rpcrdma::{Endpoint, Event, Offer, Pool, RequestId, Settings};
+use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
+use std::alloc::System;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The longest payload.
+const PAYLOAD_OCTETS: u32 = 1 << 20;
+const POOL_OCTETS: u32 = 8 << 20;
+/// Calls before it is warm, and the time for those after.
+const WARM: u32 = 200;
+const TIME: Duration = Duration::from_millis(300);
+
+/// What a call is of: octets of its arguments and results beside the payload.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// As NFSv3's NULL.
+    Null,
+    /// As GETATTR: a handle of 32 octets, attributes of 84.
+    Getattr,
+    /// As READ: the payload is a result.
+    Read(u32),
+    /// As WRITE: the payload is an argument.
+    Write(u32),
+}
+
+struct Side {
+    host: HostId,
+    end: EndId,
+    data: MemoryId,
+    pool: Pool,
+    endpoint: Endpoint,
+}
+
+impl Side {
+    fn new(fabric: &mut Fabric, host: HostId, end: EndId, is_client: bool) -> Self {
+        let settings = Settings::default();
+        let octets = settings.transport_octets();
+        let all = |memory: MemoryId, length: u32| Place {
+            memory,
+            offset: 0,
+            length,
+        };
+        let transport = all(fabric.allocate(host, octets), octets as u32);
+        let endpoint = match is_client {
+            true => Endpoint::client(settings, transport),
+            false => Endpoint::server(settings, transport, &PROGRAMS),
+        };
+        let data = fabric.allocate(host, PAYLOAD_OCTETS as usize);
+        let octets = pattern(0, PAYLOAD_OCTETS);
+        fabric
+            .memory(host)
+            .store(all(data, PAYLOAD_OCTETS), &octets)
+            .expect("inside");
+        let pool = all(fabric.allocate(host, POOL_OCTETS as usize), POOL_OCTETS);
+        Self {
+            host,
+            end,
+            data,
+            pool: Pool::new(pool, POOL_OCTETS),
+            endpoint,
+        }
+    }
+
+    fn poll(&mut self, fabric: &mut Fabric) -> Option<Event> {
+        self.endpoint
+            .poll(0, &mut fabric.end(self.end), &mut self.pool)
+    }
+}
+
+struct Bench {
+    fabric: Fabric,
+    client: Side,
+    server: Side,
+    message: Message,
+}
+
+impl Bench {
+    fn new(moves_payload: bool) -> Self {
+        let settings = rpcrdma::fabric::Settings {
+            moves_payload,
+            ..Default::default()
+        };
+        let mut fabric = Fabric::new(settings);
+        let hosts = [fabric.host(), fabric.host()];
+        let ends = fabric.connect(hosts[0], hosts[1]);
+        let mut client = Side::new(&mut fabric, hosts[0], ends.0, true);
+        let mut server = Side::new(&mut fabric, hosts[1], ends.1, false);
+        let data = Some(Settings::default().private_data());
+        for side in [&mut server, &mut client] {
+            side.endpoint
+                .connected(0, &mut fabric.end(side.end), &mut side.pool, data);
+        }
+        Self {
+            fabric,
+            client,
+            server,
+            message: Message::new(),
+        }
+    }
+
+    fn submit(&mut self, kind: Kind) {
+        let Self {
+            client, message, ..
+        } = self;
+        let header = CallHeader {
+            xid: client.endpoint.next_xid(),
+            program: TEST.number,
+            version: TEST.version,
+            procedure: match kind {
+                Kind::Null | Kind::Getattr => harness::NULL,
+                Kind::Read(_) => harness::GET,
+                Kind::Write(_) => harness::PUT,
+            },
+            credential: Credential::None,
+        };
+        header.write(message).expect("a short credential");
+        let place = |length: u32| Place {
+            memory: client.data,
+            offset: 0,
+            length,
+        };
+        let mut result = [place(0)];
+        let mut results: &[Place] = &[];
+        if !matches!(kind, Kind::Null) {
+            message.opaque(&[7; 32]).expect("a handle");
+        }
+        let octets = match kind {
+            Kind::Null => 0,
+            Kind::Getattr => 84,
+            Kind::Read(octets) => {
+                result[0].length = octets;
+                results = &result;
+                104
+            }
+            Kind::Write(octets) => {
+                message.item(place(octets)).expect("one item");
+                160
+            }
+        };
+        let reply_octets_max = REPLY_HEADER_OCTETS + octets;
+        let submitted = client.endpoint.submit(
+            message,
+            Offer {
+                results,
+                reply_octets_max,
+            },
+        );
+        submitted.expect("the last call is over");
+    }
+
+    fn answer(&mut self, id: RequestId, kind: Kind) {
+        let Self {
+            fabric,
+            server,
+            message,
+            ..
+        } = self;
+        let request = server.endpoint.request(id).expect("it is open");
+        let mut reader = request.reader();
+        let call = CallHeader::read(&mut reader).expect("a right call");
+        let status = ReplyStatus::Success;
+        ReplyHeader {
+            xid: call.xid,
+            status,
+        }
+        .write(message);
+        match kind {
+            Kind::Null => {}
+            Kind::Getattr => message.fixed(&[1; 84]),
+            Kind::Read(octets) => {
+                message.fixed(&[1; 100]);
+                let place = Place {
+                    memory: server.data,
+                    offset: 0,
+                    length: octets,
+                };
+                message.item(place).expect("one item");
+            }
+            Kind::Write(octets) => {
+                reader.inline_opaque(64).expect("a handle");
+                let item = reader.opaque(PAYLOAD_OCTETS).expect("the payload");
+                assert!(matches!(item, Opaque::Chunk(at) if at.length == octets));
+                message.fixed(&[1; 160]);
+            }
+        }
+        let mut end = fabric.end(server.end);
+        let replied = server
+            .endpoint
+            .respond(0, &mut end, &mut server.pool, id, message);
+        replied.expect("it is open");
+    }
+
+    /// One call, from its submission to its release.
+    fn call(&mut self, kind: Kind) {
+        self.submit(kind);
+        loop {
+            match self.client.poll(&mut self.fabric) {
+                Some(Event::Replied(call)) => {
+                    let reply = self.client.endpoint.reply(call).expect("a reply");
+                    let header = ReplyHeader::read(&mut reply.reader()).expect("a right reply");
+                    assert_eq!(header.status, ReplyStatus::Success);
+                    self.client.endpoint.release(call, &mut self.client.pool);
+                    return;
+                }
+                Some(event) => panic!("{event:?}"),
+                None => {}
+            }
+            self.fabric.run();
+            while let Some(event) = self.server.poll(&mut self.fabric) {
+                if let Event::Call(id) = event {
+                    self.answer(id, kind);
+                }
+            }
+            self.fabric.run();
+        }
+    }
+
+    /// Payload octets that software has copied, and registrations, at both ends.
+    fn counts(&self) -> (u64, u64) {
+        let sides = [&self.client, &self.server];
+        let copied = sides.map(|side| side.endpoint.counters().copied_octets);
+        let tables = sides.map(|side| self.fabric.counters(side.host).exposures);
+        (copied.iter().sum(), tables.iter().sum())
+    }
+}
+
+/// What a call costs: nanoseconds, allocations, copied octets, registrations.
+fn measure(kind: Kind, moves_payload: bool) -> [f64; 4] {
+    let mut bench = Bench::new(moves_payload);
+    (0..WARM).for_each(|_| bench.call(kind));
+    let region = Region::new(ALLOCATOR);
+    let (before, begin, mut calls) = (bench.counts(), Instant::now(), 0_u32);
+    while begin.elapsed() < TIME {
+        (0..16).for_each(|_| bench.call(kind));
+        calls += 16;
+    }
+    let (time, after) = (begin.elapsed(), bench.counts());
+    let stats = region.change();
+    let allocations = (stats.allocations + stats.reallocations) as f64;
+    [
+        time.as_nanos() as f64 / f64::from(calls),
+        allocations / f64::from(calls),
+        (after.0 - before.0) as f64 / f64::from(calls),
+        (after.1 - before.1) as f64 / f64::from(calls),
+    ]
+}
+
+fn main() {
+    println!(
+        "call                ns  of goal  allocations  payload octets copied  registrations   ns \
+         with the fabric's copy"
+    );
+    let rows: [(&str, Kind, Option<f64>); 8] = [
+        ("NULL", Kind::Null, Some(1_000.0)),
+        ("GETATTR", Kind::Getattr, None),
+        ("READ  4 KiB", Kind::Read(4 << 10), None),
+        ("READ  64 KiB", Kind::Read(64 << 10), None),
+        ("READ  1 MiB", Kind::Read(1 << 20), Some(2_000.0)),
+        ("WRITE 4 KiB", Kind::Write(4 << 10), None),
+        ("WRITE 64 KiB", Kind::Write(64 << 10), None),
+        ("WRITE 1 MiB", Kind::Write(1 << 20), Some(2_000.0)),
+    ];
+    for (name, kind, goal) in rows {
+        let [ns, allocations, copied, tables] = measure(kind, false);
+        let [with_copy, ..] = measure(kind, true);
+        let ratio = goal.map_or("      -".to_string(), |goal| format!("{:6.2}x", ns / goal));
+        println!(
+            "{name:<14} {ns:>7.0}  {ratio}  {allocations:>11.2}  {copied:>21.0}  {tables:>13.2}  \
+             {with_copy:>22.0}"
+        );
+    }
+    println!("goals: NULL 1,000 ns, 1 MiB 2,000 ns, 0 allocations, 0 octets copied");
+}

@@ -1,0 +1,5 @@
+//! Unit tests of bindings.
+mod addresses;
+mod chunks;
+mod headers;
+mod tables;

@@ -1,0 +1,254 @@
+//! Read chunks of calls: memory for them, Reads in order, and the call when it is whole.
+use super::call::State;
+use super::{ReadJob, Responder};
+use crate::binding::rpc::CallHeader;
+use crate::connection::{Context, Event, Half};
+use crate::place::Place;
+use crate::stream::{Item, Reader};
+use crate::verbs::Verbs;
+use crate::wire::Refused;
+use std::collections::VecDeque;
+
+/// Where an item begins in the sink: a multiple of so many octets.
+const ITEM_ALIGN: u32 = 8;
+
+impl Responder {
+    /// A call with a right header is in its slot: check it against its program, and read what is
+    /// to be read.
+    pub(super) fn begin<V: Verbs>(
+        &mut self,
+        index: u32,
+        ctx: &mut Context<'_, V>,
+        events: &mut VecDeque<Event>,
+    ) {
+        let slot = &mut self.slots[index as usize];
+        let header = slot.header(&ctx.settings.caps);
+        let has_reads = header.reads().next().is_some();
+        let has_results = header.results().next().is_some();
+        let items = header.reads().count() as u64;
+        let (octets, long_octets) = header.read_octets();
+        slot.has_body = long_octets > 0;
+        slot.chunks.clear();
+        let needed = octets + items * u64::from(ITEM_ALIGN);
+        let refused = if self.is_reverse && (has_reads || has_results) {
+            // RFC 8167 section 5.1: reverse calls have no chunks.
+            Err(Refused::NotEligible)
+        } else if needed > ctx.pool.octets_max() {
+            Err(Refused::ReadOctets)
+        } else if self.slots[index as usize].has_body {
+            Ok(())
+        } else {
+            self.check_program(index, ctx)
+        };
+        if let Err(refused) = refused {
+            return self.reject(index, refused, ctx, events);
+        }
+        if !has_reads {
+            return self.open(index, ctx, events);
+        }
+        let slot = &mut self.slots[index as usize];
+        slot.sink_octets = needed as u32;
+        slot.state = State::Waiting;
+        self.waiting.push_back(index);
+        self.take_sinks(ctx);
+        // Octets of length 0 need no Read.
+        if self.slots[index as usize].state == State::Reading {
+            self.whole(index, ctx, events);
+        }
+    }
+
+    fn reject<V: Verbs>(
+        &mut self,
+        index: u32,
+        refused: Refused,
+        ctx: &mut Context<'_, V>,
+        events: &mut VecDeque<Event>,
+    ) {
+        ctx.counters.refuse(refused);
+        self.refuse_slot(index, ctx);
+        self.free_slot(index, ctx.pool, events);
+    }
+
+    /// RPC-007: chunks only where the program lets them be.
+    fn check_program<V>(&self, index: u32, ctx: &Context<'_, V>) -> Result<(), Refused> {
+        let slot = &self.slots[index as usize];
+        let header = slot.header(&ctx.settings.caps);
+        let stream = slot.stream(&ctx.settings.caps);
+        let mut reader = match slot.has_body {
+            true => Reader::new(stream),
+            false => Reader::of_send(&header, None),
+        };
+        // What is no call is told so by an RPC reply.
+        let Ok(call) = CallHeader::read(&mut reader) else {
+            return Ok(());
+        };
+        let mut programs = self.programs.iter();
+        let program = programs.find(|program| program.number == call.program);
+        program.map_or(Ok(()), |program| {
+            program.check_chunks(&header, &call, stream)
+        })
+    }
+
+    /// Memory for the calls that wait for it, oldest first.
+    pub(super) fn take_sinks<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
+        while let Some(&index) = self.waiting.front() {
+            let octets = self.slots[index as usize].sink_octets;
+            let Some(sink) = ctx.pool.take(ctx.settings.client, octets) else {
+                ctx.counters.pool_waits += 1;
+                break;
+            };
+            self.waiting.pop_front();
+            self.slots[index as usize].sink = Some(sink);
+            self.queue_reads(index, sink, ctx);
+        }
+        self.read_more(ctx);
+    }
+
+    /// Where each segment goes: those of one item behind one another.
+    fn queue_reads<V: Verbs>(&mut self, index: u32, sink: Place, ctx: &mut Context<'_, V>) {
+        let caps = &ctx.settings.caps;
+        let slot = &mut self.slots[index as usize];
+        slot.state = State::Reading;
+        slot.deadline = ctx.now + ctx.settings.read_time_out_us;
+        slot.body_place = None;
+        let received = std::mem::take(&mut slot.received);
+        let header = crate::wire::Header::parse(&received, caps);
+        let header = header.expect("it was accepted as it was received");
+        let (mut at, mut before) = (0_u32, None);
+        for read in header.reads() {
+            let length = read.segment.length;
+            if before != Some(read.position) {
+                at = at.next_multiple_of(ITEM_ALIGN);
+                before = Some(read.position);
+                let place = Place {
+                    offset: sink.offset + u64::from(at),
+                    length: 0,
+                    ..sink
+                };
+                match read.position {
+                    0 => slot.body_place = Some(place),
+                    position => slot.chunks.push(Item { position, place }),
+                }
+            }
+            let place = match read.position {
+                0 => slot.body_place.as_mut(),
+                _ => slot.chunks.last_mut().map(|item| &mut item.place),
+            };
+            place.into_iter().for_each(|place| place.length += length);
+            let into = Place {
+                offset: sink.offset + u64::from(at),
+                length,
+                ..sink
+            };
+            at += length;
+            if length > 0 {
+                slot.reads_left += 1;
+                self.reads.push_back(ReadJob {
+                    slot: index,
+                    source: read.segment,
+                    sink: into,
+                });
+            }
+        }
+        slot.received = received;
+    }
+
+    /// Reads in order, as many as may be outstanding (RPC-037).
+    pub(super) fn read_more<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
+        while ctx.channel.can_read() {
+            let Some(job) = self.reads.pop_front() else {
+                return;
+            };
+            let to = (Half::Responder, job.slot);
+            if ctx
+                .channel
+                .read(to, job.source, job.sink, ctx.verbs)
+                .is_err()
+            {
+                self.reads.push_front(job);
+                return;
+            }
+        }
+    }
+
+    /// A Read of a call has completed, or was flushed.
+    pub(crate) fn read_completed<V: Verbs>(
+        &mut self,
+        index: u32,
+        is_right: bool,
+        ctx: &mut Context<'_, V>,
+        events: &mut VecDeque<Event>,
+    ) {
+        let slot = &mut self.slots[index as usize];
+        slot.reads_left = slot.reads_left.saturating_sub(1);
+        if is_right && slot.state == State::Reading {
+            self.whole(index, ctx, events);
+        }
+    }
+
+    /// Open the call if all of it is here.
+    fn whole<V: Verbs>(
+        &mut self,
+        index: u32,
+        ctx: &mut Context<'_, V>,
+        events: &mut VecDeque<Event>,
+    ) {
+        let slot = &mut self.slots[index as usize];
+        if slot.reads_left > 0 {
+            return;
+        }
+        if let Some(place) = slot.body_place.take() {
+            slot.body.resize(place.length as usize, 0);
+            let loaded = ctx.verbs.load(place, &mut slot.body);
+            loaded.expect("memory of the pool is within its region");
+            let xid = slot.body.first_chunk().map(|xid| u32::from_be_bytes(*xid));
+            let checked = match xid == Some(slot.xid) {
+                true => self.check_program(index, ctx),
+                false => Err(Refused::OtherXid),
+            };
+            if let Err(refused) = checked {
+                return self.reject(index, refused, ctx, events);
+            }
+        }
+        self.open(index, ctx, events);
+    }
+
+    /// The call is the program's, unless it is about the connection itself.
+    fn open<V: Verbs>(
+        &mut self,
+        index: u32,
+        ctx: &mut Context<'_, V>,
+        events: &mut VecDeque<Event>,
+    ) {
+        self.slots[index as usize].state = State::Open;
+        let is_first = std::mem::take(&mut self.is_first);
+        if !self.configure(index, is_first, ctx) {
+            events.push_back(Event::Call(self.id(index)));
+        }
+    }
+
+    /// The first time at which a Read or a DONE is late.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        let slots = self.slots.iter();
+        let timed = slots.filter(|slot| matches!(slot.state, State::Reading | State::AwaitingDone));
+        timed.map(|slot| slot.deadline).min()
+    }
+
+    /// Close the connection if a Read or a DONE is late (RPC-021, RPC-042).
+    pub(crate) fn check_time<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
+        let now = ctx.now;
+        if !ctx.channel.is_open() {
+            return;
+        }
+        let mut slots = self.slots.iter().filter(|slot| slot.deadline <= now);
+        let late = slots.find(|slot| matches!(slot.state, State::Reading | State::AwaitingDone));
+        let Some(late) = late else {
+            return;
+        };
+        match late.state {
+            State::Reading => ctx.counters.read_time_outs += 1,
+            _ => ctx.counters.done_time_outs += 1,
+        }
+        ctx.channel.close(ctx.verbs);
+    }
+}

@@ -1,0 +1,10 @@
+//! Both ends over the fabric: which message goes which way, credits, DONE, configuration, reverse
+//! calls, recovery.
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod configuration;
+mod recovery;
+mod reverse;
+mod rules;
+mod ways;

@@ -1,0 +1,12 @@
+//! What a hostile peer can do to either end: each action has its answer and its counter, and
+//! leaves nothing exposed, lent or waiting.
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod client_actions;
+mod clients;
+mod peer;
+mod server_actions;
+mod servers;
+mod silent;
+mod timing;
