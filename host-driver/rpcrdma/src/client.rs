@@ -122,6 +122,11 @@ impl<'a> Client<'a> {
         &mut self.end.endpoint
     }
 
+    /// The connection, if there is one.
+    pub fn link_mut(&mut self) -> Option<&mut Link> {
+        self.end.link_mut()
+    }
+
     /// Memory of calls.
     #[must_use]
     pub fn memories(&self) -> &Arc<Memories> {

@@ -67,6 +67,11 @@ impl End {
         self.link.as_ref().filter(|_| self.is_connected)
     }
 
+    /// The connection, if there is one.
+    pub fn link_mut(&mut self) -> Option<&mut Link> {
+        self.link.as_mut().filter(|_| self.is_connected)
+    }
+
     /// The machine, and the connection or the last one.
     pub fn parts(&mut self) -> (&mut Endpoint, Option<&mut Link>) {
         (&mut self.endpoint, self.link.as_mut())

@@ -89,6 +89,12 @@ impl Link {
         self.has_ended
     }
 
+    /// Windows by which the peer may reach memory.
+    #[must_use]
+    pub fn exposed(&self) -> usize {
+        self.windows.len()
+    }
+
     /// Why something that the machine asked for could not be posted; the connection ends then.
     #[must_use]
     pub fn failure(&self) -> Option<&EndpointError> {
