@@ -33,7 +33,7 @@ const ACK_GOAL_NS: f64 = 300.0;
 const WRITES_GOAL: f64 = 1.0 / 8.0;
 /// Writes that are posted and have not completed: more than a window of 64 KiB holds, so that
 /// frames leave as the window moves.
-const POSTED: u32 = 128;
+const POSTED: usize = 128;
 /// Connections of the device.
 const CONNECTIONS: u32 = 16;
 /// Octets of an FPDU that fills a segment of 1460 octets, and of its payload.
@@ -189,6 +189,7 @@ fn writes(scene: &mut Scene) -> Measured {
         stag: 0x100,
         to: 0,
     };
+    let requests = [(0, operation); POSTED];
     let mut outstanding = 0;
     let round = |scene: &mut Scene| {
         scene.now_us += 50;
@@ -198,7 +199,7 @@ fn writes(scene: &mut Scene) -> Measured {
             outstanding -= 1;
         }
         // Posting is part of a frame's cost.
-        let requests = (outstanding..POSTED).map(|id| (id.into(), operation));
+        let requests = &requests[outstanding..];
         pair.post_sends(requests).expect("there is room");
         outstanding = POSTED;
     };

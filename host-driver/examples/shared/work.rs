@@ -98,7 +98,7 @@ impl Work {
         operation: &SendOperation<'_>,
         times: usize,
     ) -> Result<(), Failure> {
-        let posted = self.pair.post_sends((0..times).map(|_| (0, *operation)));
+        let posted = self.pair.post_sends(&vec![(0, *operation); times]);
         self.outstanding += match &posted {
             Ok(()) => times,
             Err(unposted) => unposted.posted,

@@ -6,7 +6,7 @@ use rnic_driver::verbs::endpoint::{
     EndpointError, PairEvent, PairOptions, QueuePair, SendOperation, Status as WorkStatus,
     Unposted, WorkCompletion, WorkKind,
 };
-use rnic_driver::verbs::{MemoryWindow, Part, Rights as DeviceRights, WindowOptions};
+use rnic_driver::verbs::{MemoryRegion, MemoryWindow, Part, Rights as DeviceRights, WindowOptions};
 use rnic_driver::DriverError;
 use rpcrdma::place::Place;
 use rpcrdma::verbs::{Completion, Limits, Memory, Rights, Status, Verbs, VerbsError, Work};
@@ -130,33 +130,10 @@ impl Link {
                 })
                 .collect();
             let operations = self.posted.iter().zip(&parts);
-            self.pair.post_sends(operations.map(|(request, parts)| {
-                let operation = match request.kind {
-                    Kind::Send { invalidate } => SendOperation::Send {
-                        payload: parts,
-                        solicited: false,
-                        invalidate_stag: invalidate,
-                    },
-                    Kind::Write { sink } => SendOperation::Write {
-                        payload: parts,
-                        stag: sink.handle,
-                        to: sink.offset,
-                    },
-                    Kind::Read { source } => {
-                        let sink = request.places().next();
-                        let sink = sink.expect("a Read has its sink");
-                        let region = &regions[sink.memory.0 as usize];
-                        SendOperation::Read {
-                            sink: region,
-                            sink_to: region.tagged_offset() + sink.offset,
-                            source_stag: source.handle,
-                            source_to: source.offset,
-                            octets: source.length,
-                        }
-                    }
-                };
-                (request.tag, operation)
-            }))
+            let operations: Vec<_> = operations
+                .map(|(request, parts)| (request.tag, operation(request, parts, &regions)))
+                .collect();
+            self.pair.post_sends(&operations)
         };
         let taken = match posted {
             Ok(()) => self.posted.len(),
@@ -258,6 +235,36 @@ impl Link {
     }
 }
 
+/// A request as the queue pair takes it.
+fn operation<'a>(
+    request: &Request,
+    parts: &'a [Part<'a>],
+    regions: &'a [MemoryRegion],
+) -> SendOperation<'a> {
+    match request.kind {
+        Kind::Send { invalidate } => SendOperation::Send {
+            payload: parts,
+            solicited: false,
+            invalidate_stag: invalidate,
+        },
+        Kind::Write { sink } => SendOperation::Write {
+            payload: parts,
+            stag: sink.handle,
+            to: sink.offset,
+        },
+        Kind::Read { source, sink } => {
+            let region = &regions[sink.memory.0 as usize];
+            SendOperation::Read {
+                sink: region,
+                sink_to: region.tagged_offset() + sink.offset,
+                source_stag: source.handle,
+                source_to: source.offset,
+                octets: source.length,
+            }
+        }
+    }
+}
+
 fn work_of(kind: Kind) -> Work {
     match kind {
         Kind::Send { .. } => Work::Send,
@@ -298,7 +305,8 @@ impl Verbs for Link {
                 let part = region.part(place.offset as usize..place.end() as usize);
                 Some((tag, part.ok()?))
             });
-            self.pair.post_receives(parts)
+            let parts: Vec<_> = parts.collect();
+            self.pair.post_receives(&parts)
         };
         match posted {
             Ok(()) => self.receives += batch.len() as u32,
@@ -335,7 +343,7 @@ impl Verbs for Link {
         if source.length > sink.length {
             return Err(VerbsError::Place);
         }
-        self.post(Request::new(tag, Kind::Read { source }, &[sink])?)
+        self.post(Request::new(tag, Kind::Read { source, sink }, &[sink])?)
     }
 
     fn expose(&mut self, place: Place, rights: Rights) -> Result<Segment, VerbsError> {

@@ -12,7 +12,7 @@ pub(crate) const PIECES_MAX: usize = 4;
 pub(crate) enum Kind {
     Send { invalidate: Option<u32> },
     Write { sink: Segment },
-    Read { source: Segment },
+    Read { source: Segment, sink: Place },
 }
 
 /// A request whose places are within their memory.

@@ -53,15 +53,12 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// # Errors
     /// [`Unposted`]: how many are posted, and why the next one is not, as
     /// [`QueuePair::post_receive`].
-    pub fn post_receives<'a>(
-        &self,
-        receives: impl IntoIterator<Item = (u64, Part<'a>)>,
-    ) -> Result<(), Unposted> {
+    pub fn post_receives(&self, receives: &[(u64, Part<'_>)]) -> Result<(), Unposted> {
         let core = &self.handle.shared.core;
         let mut posted = 0;
         let ended = self.handle.change(|live, wire| {
             for (id, part) in receives {
-                live.post_part(id, &part, core, wire.ledger)?;
+                live.post_part(*id, part, core, wire.ledger)?;
                 posted += 1;
             }
             Ok(())
@@ -105,24 +102,17 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     ///     let first = [region.part(0..1)?];
     ///     let write = SendOperation::Write { payload: &all, stag, to };
     ///     let send = SendOperation::send(&first);
-    ///     let posted = pair.post_sends([(1, write), (2, send)]);
+    ///     let posted = pair.post_sends(&[(1, write), (2, send)]);
     ///     posted.map_err(|Unposted { error, .. }| error)
     /// }
     /// ```
-    pub fn post_sends<'a>(
-        &self,
-        requests: impl IntoIterator<Item = (u64, SendOperation<'a, B, D>)>,
-    ) -> Result<(), Unposted>
-    where
-        B: 'a,
-        D: 'a,
-    {
+    pub fn post_sends(&self, requests: &[(u64, SendOperation<'_, B, D>)]) -> Result<(), Unposted> {
         let peer = self.handle.peer;
         let core = &self.handle.shared.core;
         let mut posted = 0;
         let ended = self.handle.change(|live, wire| {
             for (id, operation) in requests {
-                live.post_send(id, &operation, core, peer, wire)?;
+                live.post_send(*id, operation, core, peer, wire)?;
                 posted += 1;
             }
             Ok(())
