@@ -67,11 +67,12 @@ impl Memories {
     /// [`VerbsError::Place`], with nothing copied.
     pub fn store(&self, at: Place, octets: &[u8]) -> Result<(), VerbsError> {
         let mut regions = self.regions();
-        let region = regions.get_mut(at.memory.0 as usize);
-        let region = region.filter(|_| octets.len() <= at.length as usize);
-        let region = region.ok_or(VerbsError::Place)?;
-        let offset = usize::try_from(at.offset).map_err(|_| VerbsError::Place)?;
-        let written = region.write(offset, octets);
+        region_of(&regions, at)?;
+        if octets.len() > at.length as usize {
+            return Err(VerbsError::Place);
+        }
+        let region = &mut regions[at.memory.0 as usize];
+        let written = region.write(at.offset as usize, octets);
         written.map_err(|_| VerbsError::Place)
     }
 
