@@ -150,6 +150,8 @@ pub(super) struct Slot {
     pub(super) outcome: Option<Result<(), Failure>>,
     /// The reply as it was received, and its stream if that was in a chunk.
     pub(super) received: Vec<u8>,
+    pub(super) body_at: usize,
+    pub(super) is_padded: bool,
     pub(super) octets: Vec<u8>,
     pub(super) is_long_reply: bool,
     pub(super) chunks: Vec<Item>,
@@ -181,6 +183,8 @@ impl Slot {
             reads_left: 0,
             outcome: None,
             received: Vec::new(),
+            body_at: 0,
+            is_padded: false,
             octets: Vec::new(),
             is_long_reply: false,
             chunks: Vec::new(),

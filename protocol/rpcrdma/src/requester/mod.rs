@@ -165,11 +165,16 @@ impl Requester {
         if slot.state != State::Told || slot.outcome != Some(Ok(())) {
             return None;
         }
-        let header = Header::parse(&slot.received, caps);
-        let header = header.expect("it was accepted as it was received");
-        let (reader, octets) = match slot.is_long_reply {
-            true => (Reader::new(&slot.octets), slot.octets.as_slice()),
-            false => (Reader::of_send(&header, None), header.body()),
+        let octets = match slot.is_long_reply {
+            true => &slot.octets,
+            false => &slot.received[slot.body_at..],
+        };
+        let reader = match slot.is_padded {
+            true => {
+                let header = Header::parse(&slot.received, caps);
+                Reader::of_send(&header.expect("it was accepted as it was received"), None)
+            }
+            false => Reader::new(octets),
         };
         let reader = reader
             .with_chunks(&slot.chunks)

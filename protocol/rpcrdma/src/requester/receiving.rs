@@ -72,8 +72,12 @@ impl Requester {
         xid: Option<u32>,
         ctx: &mut Context<'_, V>,
     ) {
-        let mut owners = self.slots.iter_mut();
-        let owner = owners.find_map(|slot| slot.exposures.invalidated(handle).then_some(slot.xid));
+        let owner = |slot: &mut Slot| slot.exposures.invalidated(handle).then_some(slot.xid);
+        let slots = &mut self.slots;
+        let mut flight = self.flight.iter();
+        let owner = flight
+            .find_map(|&index| owner(&mut slots[index as usize]))
+            .or_else(|| slots.iter_mut().find_map(owner));
         let Some(owner) = owner else {
             return;
         };
@@ -151,6 +155,8 @@ impl Requester {
         self.credits.replied(header.credits(), may_read);
         ctx.counters.replies_received += 1;
         let slot = &mut self.slots[index as usize];
+        slot.body_at = header.octets();
+        slot.is_padded = header.padding().is_some();
         if take_lengths(slot, header).is_err() {
             ctx.counters.foreign_segments += 1;
             ctx.channel.close(ctx.verbs);

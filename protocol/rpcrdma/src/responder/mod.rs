@@ -48,6 +48,8 @@ struct ReadJob {
 pub(crate) struct Responder {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// Slots that are not free, in any order.
+    active: Vec<u32>,
     /// Calls whose Reads wait for memory, oldest first.
     waiting: VecDeque<u32>,
     reads: VecDeque<ReadJob>,
@@ -82,6 +84,7 @@ impl Responder {
         let mut responder = Self {
             slots: (0..count).map(|_| Slot::new()).collect(),
             free: (0..count).rev().collect(),
+            active: Vec::with_capacity(count as usize),
             waiting: VecDeque::with_capacity(count as usize),
             reads: VecDeque::new(),
             replies: VecDeque::with_capacity(count as usize),
@@ -112,7 +115,7 @@ impl Responder {
 
     /// Calls that are not free.
     pub(crate) fn calls(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.active.len()
     }
 
     /// DONEs that are awaited.
@@ -185,8 +188,7 @@ impl Responder {
     /// Queue ERR_CHUNK for the call in a slot.
     fn refuse_slot<V: Verbs>(&mut self, index: u32, ctx: &mut Context<'_, V>) {
         let slot = &self.slots[index as usize];
-        let asked = slot.header(&ctx.settings.caps).credits();
-        self.push_error(slot.xid, asked, ErrorBody::Chunk, ctx);
+        self.push_error(slot.xid, slot.asked, ErrorBody::Chunk, ctx);
     }
 
     fn push_error<V>(&mut self, xid: u32, asked: u32, body: ErrorBody, ctx: &mut Context<'_, V>) {
@@ -220,6 +222,7 @@ impl Responder {
         slot.awaits_done = false;
         slot.is_held = false;
         slot.has_body = false;
+        self.active.retain(|&active| active != index);
         self.free.push(index);
         if was_replied {
             events.push_back(Event::Released(id));

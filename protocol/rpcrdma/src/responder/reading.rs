@@ -6,11 +6,30 @@ use crate::connection::{Context, Event, Half};
 use crate::place::Place;
 use crate::stream::{Item, Reader};
 use crate::verbs::Verbs;
-use crate::wire::Refused;
+use crate::wire::{Header, Refused};
 use std::collections::VecDeque;
 
 /// Where an item begins in the sink: a multiple of so many octets.
 const ITEM_ALIGN: u32 = 8;
+
+/// What of its lists decides how a call begins.
+#[derive(Clone, Copy)]
+pub(super) struct Lists {
+    read_segments: u64,
+    has_results: bool,
+    /// Of all read chunks, and of position 0.
+    octets: (u64, u64),
+}
+
+impl Lists {
+    pub(super) fn of(header: &Header<'_>) -> Self {
+        Self {
+            read_segments: header.reads().count() as u64,
+            has_results: header.results().next().is_some(),
+            octets: header.read_octets(),
+        }
+    }
+}
 
 impl Responder {
     /// A call with a right header is in its slot: check it against its program, and read what is
@@ -18,24 +37,23 @@ impl Responder {
     pub(super) fn begin<V: Verbs>(
         &mut self,
         index: u32,
+        lists: Lists,
         ctx: &mut Context<'_, V>,
         events: &mut VecDeque<Event>,
     ) {
+        let has_reads = lists.read_segments > 0;
+        let has_chunks = has_reads || lists.has_results;
+        let (octets, long_octets) = lists.octets;
         let slot = &mut self.slots[index as usize];
-        let header = slot.header(&ctx.settings.caps);
-        let has_reads = header.reads().next().is_some();
-        let has_results = header.results().next().is_some();
-        let items = header.reads().count() as u64;
-        let (octets, long_octets) = header.read_octets();
         slot.has_body = long_octets > 0;
         slot.chunks.clear();
-        let needed = octets + items * u64::from(ITEM_ALIGN);
-        let refused = if self.is_reverse && (has_reads || has_results) {
+        let needed = octets + lists.read_segments * u64::from(ITEM_ALIGN);
+        let refused = if self.is_reverse && has_chunks {
             // RFC 8167 section 5.1: reverse calls have no chunks.
             Err(Refused::NotEligible)
         } else if needed > ctx.pool.octets_max() {
             Err(Refused::ReadOctets)
-        } else if self.slots[index as usize].has_body {
+        } else if self.slots[index as usize].has_body || !has_chunks {
             Ok(())
         } else {
             self.check_program(index, ctx)
@@ -73,7 +91,7 @@ impl Responder {
     fn check_program<V>(&self, index: u32, ctx: &Context<'_, V>) -> Result<(), Refused> {
         let slot = &self.slots[index as usize];
         let header = slot.header(&ctx.settings.caps);
-        let stream = slot.stream(&ctx.settings.caps);
+        let stream = slot.stream();
         let mut reader = match slot.has_body {
             true => Reader::new(stream),
             false => Reader::of_send(&header, None),
@@ -112,7 +130,7 @@ impl Responder {
         slot.deadline = ctx.now + ctx.settings.read_time_out_us;
         slot.body_place = None;
         let received = std::mem::take(&mut slot.received);
-        let header = crate::wire::Header::parse(&received, caps);
+        let header = Header::parse(&received, caps);
         let header = header.expect("it was accepted as it was received");
         let (mut at, mut before) = (0_u32, None);
         for read in header.reads() {
@@ -229,7 +247,7 @@ impl Responder {
 
     /// The first time at which a Read or a DONE is late.
     pub(crate) fn deadline(&self) -> Option<u64> {
-        let slots = self.slots.iter();
+        let slots = self.active.iter().map(|&index| &self.slots[index as usize]);
         let timed = slots.filter(|slot| matches!(slot.state, State::Reading | State::AwaitingDone));
         timed.map(|slot| slot.deadline).min()
     }
@@ -240,7 +258,8 @@ impl Responder {
         if !ctx.channel.is_open() {
             return;
         }
-        let mut slots = self.slots.iter().filter(|slot| slot.deadline <= now);
+        let slots = self.active.iter().map(|&index| &self.slots[index as usize]);
+        let mut slots = slots.filter(|slot| slot.deadline <= now);
         let late = slots.find(|slot| matches!(slot.state, State::Reading | State::AwaitingDone));
         let Some(late) = late else {
             return;

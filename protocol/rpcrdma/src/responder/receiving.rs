@@ -1,5 +1,6 @@
 //! A received message: what it is, and whether it is right.
 use super::call::State;
+use super::reading::Lists;
 use super::Responder;
 use crate::connection::{Context, Event, Half, NO_SLOT};
 use crate::verbs::Verbs;
@@ -16,9 +17,9 @@ impl Responder {
         let received = std::mem::take(&mut ctx.channel.message);
         let parsed = Header::parse(&received, &ctx.settings.caps);
         let parsed = parsed.and_then(|header| header.check_call().map(|()| header));
-        let taken = match parsed {
+        let taken = match &parsed {
             Err(refused) => {
-                self.answer(refused, &received, ctx);
+                self.answer(*refused, &received, ctx);
                 None
             }
             Ok(header) if header.kind() == Kind::Done => {
@@ -29,15 +30,16 @@ impl Responder {
                 ctx.counters.stray_errors += 1;
                 None
             }
-            Ok(header) => self.take_call(&header, ctx),
+            Ok(header) => self.take_call(header, ctx),
         };
-        let Some(index) = taken else {
+        let (Some(index), Ok(header)) = (taken, parsed) else {
             ctx.channel.message = received;
             return;
         };
+        let lists = Lists::of(&header);
         let slot = &mut self.slots[index as usize];
         ctx.channel.message = std::mem::replace(&mut slot.received, received);
-        self.begin(index, ctx, events);
+        self.begin(index, lists, ctx, events);
     }
 
     /// RPC-028, RPC-029: what a wrong header is answered with.
@@ -68,7 +70,11 @@ impl Responder {
         let is_known = |slot: &super::Slot| {
             !matches!(slot.state, State::Free | State::Orphan) && slot.xid == header.xid()
         };
-        if self.slots.iter().any(is_known) {
+        if self
+            .active
+            .iter()
+            .any(|&index| is_known(&self.slots[index as usize]))
+        {
             ctx.counters.repeated_xids += 1;
             return None;
         }
@@ -78,7 +84,11 @@ impl Responder {
             ctx.channel.close(ctx.verbs);
             return None;
         };
-        self.slots[index as usize].xid = header.xid();
+        self.active.push(index);
+        let slot = &mut self.slots[index as usize];
+        slot.xid = header.xid();
+        slot.asked = header.credits();
+        slot.body_at = header.octets();
         Some(index)
     }
 
