@@ -30,6 +30,7 @@ impl Requester {
         ctx: &mut Context<'_, V>,
         events: &mut VecDeque<Event>,
     ) {
+        self.take_sinks(ctx, events);
         self.read_more(ctx);
         while !self.dones.is_empty() && ctx.channel.can_send(0) {
             let Some(xid) = self.dones.pop_front() else {
@@ -57,24 +58,6 @@ impl Requester {
                     self.queue.pop_front();
                     self.end(index, Err(failure), ctx, events);
                 }
-            }
-        }
-    }
-
-    /// Reads of read lists, in order and as many as may be outstanding (RPC-037).
-    fn read_more<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
-        while ctx.channel.can_read() {
-            let Some(job) = self.reads.pop_front() else {
-                break;
-            };
-            let to = (Half::Requester, job.slot);
-            if ctx
-                .channel
-                .read(to, job.source, job.sink, ctx.verbs)
-                .is_err()
-            {
-                self.reads.push_front(job);
-                break;
             }
         }
     }

@@ -27,21 +27,13 @@ use crate::binding::Program;
 use crate::connection::{Context, Event, Settings};
 use crate::credits::Grants;
 use crate::place::Place;
-use crate::registration::Pool;
+use crate::registration::{Pool, ReadJob};
 use crate::stream::Message;
 use crate::verbs::Verbs;
-use crate::wire::{Caps, ErrorBody, Refused, Segment};
+use crate::wire::{Caps, ErrorBody, Refused};
 use call::{Slot, State};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-
-/// A Read of a call's read list.
-#[derive(Clone, Copy, Debug, Hash)]
-struct ReadJob {
-    slot: u32,
-    source: Segment,
-    sink: Place,
-}
 
 /// Calls that one end serves.
 #[derive(Clone, Debug)]

@@ -1,16 +1,14 @@
 //! Read chunks of calls: memory for them, Reads in order, and the call when it is whole.
 use super::call::State;
-use super::{ReadJob, Responder};
+use super::Responder;
 use crate::binding::rpc::CallHeader;
 use crate::connection::{Context, Event, Half};
 use crate::place::Place;
-use crate::stream::{Item, Reader};
+use crate::registration::{lay_out, sink_octets, ReadJob};
+use crate::stream::Reader;
 use crate::verbs::Verbs;
 use crate::wire::{Header, Refused};
 use std::collections::VecDeque;
-
-/// Where an item begins in the sink: a multiple of so many octets.
-const ITEM_ALIGN: u32 = 8;
 
 /// What of its lists decides how a call begins.
 #[derive(Clone, Copy)]
@@ -47,7 +45,7 @@ impl Responder {
         let slot = &mut self.slots[index as usize];
         slot.has_body = long_octets > 0;
         slot.chunks.clear();
-        let needed = octets + lists.read_segments * u64::from(ITEM_ALIGN);
+        let needed = sink_octets(lists.read_segments, octets);
         let refused = if self.is_reverse && has_chunks {
             // RFC 8167 section 5.1: reverse calls have no chunks.
             Err(Refused::NotEligible)
@@ -128,47 +126,14 @@ impl Responder {
         let slot = &mut self.slots[index as usize];
         slot.state = State::Reading;
         slot.deadline = ctx.now + ctx.settings.read_time_out_us;
-        slot.body_place = None;
-        let received = std::mem::take(&mut slot.received);
-        let header = Header::parse(&received, caps);
+        let header = Header::parse(&slot.received, caps);
         let header = header.expect("it was accepted as it was received");
-        let (mut at, mut before) = (0_u32, None);
-        for read in header.reads() {
-            let length = read.segment.length;
-            if before != Some(read.position) {
-                at = at.next_multiple_of(ITEM_ALIGN);
-                before = Some(read.position);
-                let place = Place {
-                    offset: sink.offset + u64::from(at),
-                    length: 0,
-                    ..sink
-                };
-                match read.position {
-                    0 => slot.body_place = Some(place),
-                    position => slot.chunks.push(Item { position, place }),
-                }
-            }
-            let place = match read.position {
-                0 => slot.body_place.as_mut(),
-                _ => slot.chunks.last_mut().map(|item| &mut item.place),
-            };
-            place.into_iter().for_each(|place| place.length += length);
-            let into = Place {
-                offset: sink.offset + u64::from(at),
-                length,
-                ..sink
-            };
-            at += length;
-            if length > 0 {
-                slot.reads_left += 1;
-                self.reads.push_back(ReadJob {
-                    slot: index,
-                    source: read.segment,
-                    sink: into,
-                });
-            }
-        }
-        slot.received = received;
+        let (reads, reads_left) = (&mut self.reads, &mut slot.reads_left);
+        slot.body_place = lay_out(&header, sink, &mut slot.chunks, |source, sink| {
+            *reads_left += 1;
+            let slot = index;
+            reads.push_back(ReadJob { slot, source, sink });
+        });
     }
 
     /// Reads in order, as many as may be outstanding (RPC-037).
