@@ -176,7 +176,9 @@ pub trait Verbs: Memory {
     fn write(&mut self, tag: u64, source: Place, sink: Segment) -> Result<(), VerbsError>;
 
     /// Read the peer's `source` to the beginning of `sink`, into which nothing but the responses
-    /// may be placed from outside. `source.length` octets are read.
+    /// may be placed from outside. `source.length` octets are read. The ends of this crate read
+    /// into places of the [`Pool`](crate::Pool) only, so that a provider on iWARP, where the peer
+    /// is told an STag of the sink, needs one for all of it.
     ///
     /// # Errors
     /// [`VerbsError::Closed`], [`VerbsError::QueueFull`] (also at [`Limits::reads`]) or

@@ -97,7 +97,12 @@ impl Responder {
     fn reset_grants(&mut self, settings: &Settings) {
         // One more than is granted where DONEs come.
         let spare = u32::from(settings.read_lists && !self.is_reverse);
-        self.grants = Grants::new(self.credits + spare, 0);
+        let reverse = if self.is_reverse {
+            0
+        } else {
+            settings.reverse_credits
+        };
+        self.grants = Grants::new(self.credits + spare + reverse, reverse);
         self.is_first = true;
     }
 
