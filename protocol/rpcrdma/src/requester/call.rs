@@ -57,6 +57,8 @@ pub enum Failure {
     ReadList,
     /// The call fits into nothing that the peer takes.
     TooLong,
+    /// A place of the call's is not within its memory.
+    Place,
     /// Every connection that the call was sent on has ended without a reply.
     Attempts,
 }
@@ -71,6 +73,7 @@ impl fmt::Display for Failure {
             Self::Segments => f.write_str("the reply has other segments than were offered"),
             Self::ReadList => f.write_str("the reply has a read list"),
             Self::TooLong => f.write_str("the call is longer than what the peer takes"),
+            Self::Place => f.write_str("a place of the call is not within its memory"),
             Self::Attempts => f.write_str("no connection has brought a reply"),
         }
     }

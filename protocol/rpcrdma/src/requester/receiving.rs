@@ -179,7 +179,14 @@ impl Requester {
         match may_read {
             // The reads begin when the reply is in its slot.
             true => {
-                self.slots[index as usize].state = State::Reading;
+                let slot = &mut self.slots[index as usize];
+                slot.state = State::Reading;
+                // The peer has read what it wanted: this reply may need the memory.
+                slot.exposures.revoke(ctx.verbs);
+                slot.long
+                    .take()
+                    .into_iter()
+                    .for_each(|place| ctx.pool.put(place));
                 self.waiting.push_back(index);
             }
             false => self.end(index, Ok(()), ctx, events),

@@ -17,9 +17,12 @@ enum Stop {
 }
 
 impl From<VerbsError> for Stop {
-    fn from(_: VerbsError) -> Self {
-        // No entry is free, or the connection ends, of which a completion will tell.
-        Self::Wait
+    fn from(error: VerbsError) -> Self {
+        match error {
+            VerbsError::Place => Self::Fail(Failure::Place),
+            // No entry is free, or the connection ends, of which a completion will tell.
+            _ => Self::Wait,
+        }
     }
 }
 
@@ -121,7 +124,7 @@ impl Requester {
         ctx.channel.outgoing = outgoing;
         if let Err(error) = written {
             ctx.counters.entry_waits += u64::from(error == VerbsError::NoEntry);
-            return Err(Stop::Wait);
+            return Err(error.into());
         }
         let slot = &mut self.slots[index as usize];
         let count = match plan.body() {

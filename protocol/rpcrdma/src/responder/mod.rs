@@ -160,6 +160,17 @@ impl Responder {
         let slot = &mut self.slots[id.slot as usize];
         std::mem::swap(&mut slot.reply, message);
         message.clear();
+        // Replies that wait for memory must not all hold some: what this one does not lend is free.
+        let lends = |sink: &mut Place| {
+            let within = |place: Place| {
+                place.memory == sink.memory
+                    && place.offset < sink.end()
+                    && sink.offset < place.end()
+            };
+            slot.reply.items().iter().any(|item| within(item.place))
+        };
+        let sink = slot.sink.take_if(|sink| !lends(sink));
+        sink.into_iter().for_each(|place| ctx.pool.put(place));
         slot.state = State::Replying;
         self.replies.push_back(id.slot);
         Ok(())

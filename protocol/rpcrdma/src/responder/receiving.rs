@@ -2,10 +2,13 @@
 use super::call::State;
 use super::reading::Lists;
 use super::Responder;
-use crate::connection::{Context, Event, Half, NO_SLOT};
+use crate::connection::{Context, Event, Half, Settings, NO_SLOT};
 use crate::verbs::Verbs;
 use crate::wire::{write_error, Answer, ErrorBody, Header, Kind, Refused, VERSION};
 use std::collections::VecDeque;
+
+/// Slots for each receive, where programs leave calls of broken connections open.
+const SLOTS_PER_RECEIVE_MAX: usize = 4;
 
 impl Responder {
     /// A call or a DONE; the message is that of the channel.
@@ -79,7 +82,11 @@ impl Responder {
             return None;
         }
         // RPC-006: a peer that sends beyond every grant runs out of slots.
-        let Some(index) = self.free.pop() else {
+        let Some(index) = self
+            .free
+            .pop()
+            .or_else(|| self.slot_beside_orphans(ctx.settings))
+        else {
             ctx.counters.excess_calls += 1;
             ctx.channel.close(ctx.verbs);
             return None;
@@ -90,6 +97,20 @@ impl Responder {
         slot.asked = header.credits();
         slot.body_at = header.octets();
         Some(index)
+    }
+
+    /// Another slot, if it is calls of earlier connections that have the others: the peer is not
+    /// to blame for a program that is slow. Of how slow it may be there is a bound.
+    fn slot_beside_orphans(&mut self, settings: &Settings) -> Option<u32> {
+        let slots = self.active.iter().map(|&index| &self.slots[index as usize]);
+        let orphans = slots.filter(|slot| slot.state == State::Orphan).count();
+        let receives = settings.receives() as usize;
+        let may_grow = self.active.len() - orphans < receives
+            && self.slots.len() < SLOTS_PER_RECEIVE_MAX * receives;
+        may_grow.then(|| {
+            self.slots.push(super::Slot::new());
+            self.slots.len() as u32 - 1
+        })
     }
 
     /// Send errors, as far as buffers reach.
