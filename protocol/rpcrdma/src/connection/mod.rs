@@ -5,6 +5,7 @@
 //!              `-> reply, RDMA_ERROR   --> Requester --> Event::Replied, Event::Failed
 //!   a client's connection also takes calls, a server's also makes them: reverse calls (RFC 8167)
 //! ```
+
 /// What a half needs to act, beside the halves and the events.
 macro_rules! context {
     ($endpoint:ident, $now:ident, $verbs:ident, $pool:ident) => {
@@ -65,7 +66,13 @@ enum Role {
 ///
 /// It does nothing by itself: every function that acts takes the time in microseconds, the
 /// connection and the pool of memory. [`Endpoint::poll`] is called when the provider has
-/// completions, after a call or a reply was given, and at [`Endpoint::deadline`].
+/// completions, after a call or a reply was given, and at [`Endpoint::deadline`], each time until
+/// it returns `None`.
+///
+/// After [`Event::Disconnected`] a client makes another connection at [`Endpoint::reconnect_at`]
+/// and begins on it with [`Endpoint::connected`]; calls without a reply go again by themselves. A
+/// server does the same for the next client, or drops the endpoint when the calls it still has
+/// are answered.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     role: Role,
