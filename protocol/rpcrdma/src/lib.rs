@@ -31,13 +31,13 @@
 //!
 //! # Checks beyond the tests
 //!
-//! | command                                                              | what                   |
-//! |----------------------------------------------------------------------|------------------------|
-//! | `cargo run --release -p rpcrdma --example fuzz -- --runs 10000000`   | a slow parser agrees   |
-//! | `cargo run --release -p rpcrdma --example explore`                   | every order of 2 calls |
-//! | `cargo run --release -p rpcrdma --example soak -- --calls 1000000`   | both ends, with faults |
-//! | `cargo bench -p rpcrdma`                                             | what a call costs      |
-//! | `cargo mutants --config protocol/rpcrdma/mutants.toml -p rpcrdma`    | what unit tests notice |
+//! | command                                                            | what                   |
+//! |--------------------------------------------------------------------|------------------------|
+//! | `cargo run --release -p rpcrdma --example fuzz -- --runs 10000000` | a slow parser agrees   |
+//! | `cargo run --release -p rpcrdma --example explore`                 | every order of 2 calls |
+//! | `cargo run --release -p rpcrdma --example soak -- --calls 1000000` | both ends, with faults |
+//! | `cargo bench -p rpcrdma`                                           | what a call costs      |
+//! | `cargo mutants --config protocol/rpcrdma/mutants.toml -p rpcrdma`  | what unit tests notice |
 //!
 //! # Example
 //!

@@ -12,18 +12,19 @@
 //! [`Memory`], and no reference to registered memory exists. Every request carries a tag of the
 //! caller's, which comes back in its [`Completion`].
 //!
-//! | here                           | libibverbs                                                  |
-//! |--------------------------------|-------------------------------------------------------------|
-//! | [`Verbs::post_receives`]       | `ibv_post_recv` with a chain of requests                    |
-//! | [`Verbs::send`]                | `ibv_post_send`, `IBV_WR_SEND` or `IBV_WR_SEND_WITH_INV`    |
-//! | [`Verbs::write`]               | `ibv_post_send`, `IBV_WR_RDMA_WRITE`                        |
-//! | [`Verbs::read`]                | `ibv_post_send`, `IBV_WR_RDMA_READ`                         |
-//! | [`Verbs::expose`]              | `ibv_bind_mw` of a type 2 window, or a fast registration    |
-//! | [`Verbs::revoke`]              | `ibv_post_send`, `IBV_WR_LOCAL_INV`, and its completion     |
-//! | [`Verbs::poll`]                | `ibv_poll_cq`                                               |
-//! | [`Verbs::limits`]              | `ibv_query_device`, `ibv_query_qp`                          |
-//! | [`Verbs::close`]               | `rdma_disconnect`                                           |
-//! | [`Memory::store`], [`Memory::load`] | a copy into or out of what `ibv_reg_mr` has registered |
+//! | here                     | libibverbs                                               |
+//! |--------------------------|----------------------------------------------------------|
+//! | [`Verbs::post_receives`] | `ibv_post_recv` with a chain of requests                 |
+//! | [`Verbs::send`]          | `ibv_post_send`, `IBV_WR_SEND` or `IBV_WR_SEND_WITH_INV` |
+//! | [`Verbs::write`]         | `ibv_post_send`, `IBV_WR_RDMA_WRITE`                     |
+//! | [`Verbs::read`]          | `ibv_post_send`, `IBV_WR_RDMA_READ`                      |
+//! | [`Verbs::expose`]        | `ibv_bind_mw` of a type 2 window, or a fast registration |
+//! | [`Verbs::revoke`]        | `ibv_post_send`, `IBV_WR_LOCAL_INV`, and its completion  |
+//! | [`Verbs::poll`]          | `ibv_poll_cq`                                            |
+//! | [`Verbs::limits`]        | `ibv_query_device`, `ibv_query_qp`                       |
+//! | [`Verbs::close`]         | `rdma_disconnect`                                        |
+//! | [`Memory::store`]        | a copy into memory of `ibv_reg_mr`                       |
+//! | [`Memory::load`]         | a copy out of it                                         |
 use crate::place::Place;
 use crate::wire::Segment;
 use std::fmt;
@@ -176,7 +177,9 @@ pub trait Verbs: Memory {
     fn write(&mut self, tag: u64, source: Place, sink: Segment) -> Result<(), VerbsError>;
 
     /// Read the peer's `source` to the beginning of `sink`, into which nothing but the responses
-    /// may be placed from outside. `source.length` octets are read.
+    /// may be placed from outside. `source.length` octets are read. The ends of this crate read
+    /// into places of the [`Pool`](crate::Pool) only, so that a provider on iWARP, where the peer
+    /// is told an STag of the sink, needs one for all of it.
     ///
     /// # Errors
     /// [`VerbsError::Closed`], [`VerbsError::QueueFull`] (also at [`Limits::reads`]) or

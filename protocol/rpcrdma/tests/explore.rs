@@ -22,9 +22,9 @@ const fn bounds(dones: bool, calls: u32, grants: &'static [u32], disconnects: u8
     }
 }
 
-/// RPC-004, RPC-005, RPC-015, RPC-022, RPC-035, RPC-039, RPC-042: in every order of one call and
-/// its DONE with a disconnect, and of two without, no Send is above the grant, no result given
-/// out early, and nothing left over.
+/// RPC-004, RPC-005, RPC-015, RPC-022, RPC-034, RPC-035, RPC-039, RPC-042: in every order of one
+/// call and its DONE with a disconnect, and of two without, no Send is above the grant or without
+/// a receive, no result given out early, and nothing left over.
 #[test]
 fn every_order_of_few_calls_ends_well() {
     for (bounds, least) in [

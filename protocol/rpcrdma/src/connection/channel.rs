@@ -275,7 +275,10 @@ impl Channel {
                 Piece::Place(place) => {
                     let from = self.outgoing.len();
                     self.outgoing.resize(from + place.length as usize, 0);
-                    verbs.load(place, &mut self.outgoing[from..])?;
+                    if let Err(error) = verbs.load(place, &mut self.outgoing[from..]) {
+                        self.free.push(index);
+                        return Err(error);
+                    }
                     counters.copied_octets += u64::from(place.length);
                 }
             }
@@ -284,9 +287,9 @@ impl Channel {
             gathered[count] = own(at, begin, self.outgoing.len());
             count += 1;
         }
-        verbs.store(at, &self.outgoing)?;
         let tag = Tag::Send(half, slot, index).pack();
-        let sent = verbs.send(tag, &gathered[..count], invalidate);
+        let stored = verbs.store(at, &self.outgoing);
+        let sent = stored.and_then(|()| verbs.send(tag, &gathered[..count], invalidate));
         match sent {
             Ok(()) => self.others += 1,
             Err(_) => self.free.push(index),

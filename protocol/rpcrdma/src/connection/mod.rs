@@ -5,8 +5,24 @@
 //!              `-> reply, RDMA_ERROR   --> Requester --> Event::Replied, Event::Failed
 //!   a client's connection also takes calls, a server's also makes them: reverse calls (RFC 8167)
 //! ```
+
+/// What a half needs to act, beside the halves and the events.
+macro_rules! context {
+    ($endpoint:ident, $now:ident, $verbs:ident, $pool:ident) => {
+        Context {
+            now: $now,
+            verbs: $verbs,
+            pool: $pool,
+            channel: &mut $endpoint.channel,
+            counters: &mut $endpoint.counters,
+            settings: &$endpoint.settings,
+        }
+    };
+}
+
 mod channel;
 mod event;
+mod routing;
 mod settings;
 mod tag;
 
@@ -23,7 +39,7 @@ use crate::registration::Pool;
 use crate::requester::{CallId, Configure, Reply, Requester, SubmitError};
 use crate::responder::{NotOpen, Policy, Request, RequestId, Responder};
 use crate::stream::Message;
-use crate::verbs::{Completion, Status, Verbs, Work};
+use crate::verbs::Verbs;
 use crate::wire::Refused;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -50,7 +66,13 @@ enum Role {
 ///
 /// It does nothing by itself: every function that acts takes the time in microseconds, the
 /// connection and the pool of memory. [`Endpoint::poll`] is called when the provider has
-/// completions, after a call or a reply was given, and at [`Endpoint::deadline`].
+/// completions, after a call or a reply was given, and at [`Endpoint::deadline`], each time until
+/// it returns `None`.
+///
+/// After [`Event::Disconnected`] a client makes another connection at [`Endpoint::reconnect_at`]
+/// and begins on it with [`Endpoint::connected`]; calls without a reply go again by themselves. A
+/// server does the same for the next client, or drops the endpoint when the calls it still has
+/// are answered.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     role: Role,
@@ -132,14 +154,7 @@ impl Endpoint {
             self.after_drained(now, verbs, pool);
         }
         self.channel.open(&self.settings, peer, verbs);
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
+        let mut ctx = context!(self, now, verbs, pool);
         if let Some(requester) = &mut self.requester {
             requester.begin_configuration(&mut ctx);
         }
@@ -231,14 +246,7 @@ impl Endpoint {
         message: &mut Message,
     ) -> Result<(), NotOpen> {
         let responder = self.responder.as_mut().ok_or(NotOpen)?;
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
+        let mut ctx = context!(self, now, verbs, pool);
         responder.reply(id, message, &mut ctx, &mut self.events)
     }
 
@@ -255,14 +263,7 @@ impl Endpoint {
         refused: Refused,
     ) -> Result<(), NotOpen> {
         let responder = self.responder.as_mut().ok_or(NotOpen)?;
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
+        let mut ctx = context!(self, now, verbs, pool);
         responder.refuse(id, refused, &mut ctx, &mut self.events)
     }
 
@@ -335,166 +336,6 @@ impl Endpoint {
     #[must_use]
     pub fn dones_pending(&self) -> u32 {
         self.responder.as_ref().map_or(0, Responder::dones_pending)
-    }
-}
-
-/// The inside: completions to the half that they belong to.
-impl Endpoint {
-    fn complete(
-        &mut self,
-        completion: Completion,
-        now: u64,
-        verbs: &mut impl Verbs,
-        pool: &mut Pool,
-    ) {
-        self.channel.note_completion(completion.work);
-        let is_right = completion.status == Status::Success;
-        if !is_right {
-            self.channel.ended();
-        }
-        if completion.work == Work::Receive {
-            if is_right {
-                self.receive(completion, now, verbs, pool);
-            }
-            return;
-        }
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
-        let (requester, responder) = (&mut self.requester, &mut self.responder);
-        match (Tag::unpack(completion.tag), requester, responder) {
-            (Tag::Send(half, slot, buffer), requester, responder) => {
-                ctx.channel.put_buffer(buffer);
-                match (half, slot, requester, responder) {
-                    (Half::Requester, NO_SLOT, Some(requester), _) => requester.done_completed(),
-                    (Half::Responder, NO_SLOT, ..) => {}
-                    (Half::Requester, slot, Some(requester), _) => {
-                        requester.send_completed(slot, &mut ctx, &mut self.events);
-                    }
-                    (Half::Responder, slot, _, Some(responder)) => {
-                        responder.work_completed(slot, &mut ctx, &mut self.events);
-                    }
-                    _ => {}
-                }
-            }
-            (Tag::Write(slot), _, Some(responder)) => {
-                responder.work_completed(slot, &mut ctx, &mut self.events);
-            }
-            (Tag::Read(Half::Responder, slot), _, Some(responder)) => {
-                responder.read_completed(slot, is_right, &mut ctx, &mut self.events);
-            }
-            (Tag::Read(Half::Requester, slot), Some(requester), _) => {
-                requester.read_completed(slot, is_right, &mut ctx, &mut self.events);
-            }
-            _ => {}
-        }
-    }
-
-    /// Which half a message is for: the kind of a DONE or an error says it; else the direction of
-    /// the RPC message (RFC 8167 section 4), which is inline in reverse calls and their replies.
-    fn half_of(&self, message: &[u8]) -> Half {
-        const CALL: u32 = 0;
-        let word = |at: usize| {
-            let word = message.get(at..).and_then(|rest| rest.first_chunk());
-            word.map(|word| u32::from_be_bytes(*word))
-        };
-        let own = match self.role {
-            Role::Client => Half::Requester,
-            Role::Server => Half::Responder,
-        };
-        // MSG without chunks: the body follows 28 octets, its second word is the direction.
-        let is_plain = word(12) == Some(0) && [16, 20, 24].iter().all(|&at| word(at) == Some(0));
-        match (word(12), word(32)) {
-            (Some(3), _) => Half::Responder,
-            (Some(4), _) if self.requester.is_some() => Half::Requester,
-            (_, Some(direction)) if is_plain => match direction {
-                CALL => Half::Responder,
-                _ => Half::Requester,
-            },
-            _ => own,
-        }
-    }
-
-    fn receive(
-        &mut self,
-        completion: Completion,
-        now: u64,
-        verbs: &mut impl Verbs,
-        pool: &mut Pool,
-    ) {
-        let Tag::Receive(buffer) = Tag::unpack(completion.tag) else {
-            return;
-        };
-        self.channel.take_message(buffer, completion.octets, verbs);
-        let half = self.half_of(&self.channel.message);
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
-        if let (Some(handle), Some(requester)) = (completion.invalidated, &mut self.requester) {
-            let xid = crate::wire::xid(&ctx.channel.message);
-            requester.invalidated(handle, xid, &mut ctx);
-        }
-        match (half, &mut self.requester, &mut self.responder) {
-            (Half::Requester, Some(requester), _) => requester.receive(&mut ctx, &mut self.events),
-            (Half::Responder, _, Some(responder)) => responder.receive(&mut ctx, &mut self.events),
-            (Half::Requester, None, _) => ctx.counters.stray_replies += 1,
-            (Half::Responder, _, None) => match ctx.channel.message.get(12..16) {
-                Some([0, 0, 0, 3]) => ctx.counters.stray_dones += 1,
-                _ => ctx.counters.stray_calls += 1,
-            },
-        }
-    }
-
-    fn advance(&mut self, now: u64, verbs: &mut impl Verbs, pool: &mut Pool) {
-        if !self.channel.is_open() {
-            return;
-        }
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
-        if let Some(requester) = &mut self.requester {
-            requester.check_time(&mut ctx);
-            requester.advance(&mut ctx, &mut self.events);
-        }
-        if let Some(responder) = &mut self.responder {
-            responder.check_time(&mut ctx);
-            responder.advance(&mut ctx, &mut self.events);
-        }
-        ctx.channel.post_receives(ctx.verbs);
-    }
-
-    /// Everything of the old connection has completed.
-    fn after_drained(&mut self, now: u64, verbs: &mut impl Verbs, pool: &mut Pool) {
-        self.counters.disconnects += 1;
-        let mut ctx = Context {
-            now,
-            verbs,
-            pool,
-            channel: &mut self.channel,
-            counters: &mut self.counters,
-            settings: &self.settings,
-        };
-        if let Some(requester) = &mut self.requester {
-            requester.disconnected(&mut ctx, &mut self.events);
-        }
-        if let Some(responder) = &mut self.responder {
-            responder.disconnected(&mut ctx, &mut self.events);
-        }
     }
 }
 

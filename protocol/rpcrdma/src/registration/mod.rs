@@ -11,6 +11,8 @@
 //! gives back what it has and waits, so that no two calls wait for each other.
 mod exposures;
 mod pool;
+mod sink;
 
 pub(crate) use exposures::Exposures;
 pub use pool::Pool;
+pub(crate) use sink::{lay_out, sink_octets, ReadJob};

@@ -57,6 +57,8 @@ pub enum Failure {
     ReadList,
     /// The call fits into nothing that the peer takes.
     TooLong,
+    /// A place of the call's is not within its memory.
+    Place,
     /// Every connection that the call was sent on has ended without a reply.
     Attempts,
 }
@@ -71,6 +73,7 @@ impl fmt::Display for Failure {
             Self::Segments => f.write_str("the reply has other segments than were offered"),
             Self::ReadList => f.write_str("the reply has a read list"),
             Self::TooLong => f.write_str("the call is longer than what the peer takes"),
+            Self::Place => f.write_str("a place of the call is not within its memory"),
             Self::Attempts => f.write_str("no connection has brought a reply"),
         }
     }
@@ -150,6 +153,8 @@ pub(super) struct Slot {
     pub(super) outcome: Option<Result<(), Failure>>,
     /// The reply as it was received, and its stream if that was in a chunk.
     pub(super) received: Vec<u8>,
+    pub(super) body_at: usize,
+    pub(super) is_padded: bool,
     pub(super) octets: Vec<u8>,
     pub(super) is_long_reply: bool,
     pub(super) chunks: Vec<Item>,
@@ -181,6 +186,8 @@ impl Slot {
             reads_left: 0,
             outcome: None,
             received: Vec::new(),
+            body_at: 0,
+            is_padded: false,
             octets: Vec::new(),
             is_long_reply: false,
             chunks: Vec::new(),

@@ -13,6 +13,7 @@
 //! with chunks exposed anew (RFC 5666 section 8).
 mod call;
 mod configuring;
+mod reading;
 mod receiving;
 mod recovery;
 mod sending;
@@ -23,21 +24,13 @@ pub use configuring::Configure;
 use crate::connection::{Context, Event, Settings};
 use crate::credits::Credits;
 use crate::place::Place;
-use crate::registration::Pool;
+use crate::registration::{Pool, ReadJob};
 use crate::stream::{Message, Reader};
 use crate::verbs::Verbs;
-use crate::wire::{Caps, Header, Refused, Segment};
+use crate::wire::{Caps, Header, Refused};
 use call::{Slot, State};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-
-/// A Read of a reply's read list.
-#[derive(Clone, Copy, Debug, Hash)]
-struct ReadJob {
-    slot: u32,
-    source: Segment,
-    sink: Place,
-}
 
 /// Calls of one end.
 #[derive(Clone, Debug)]
@@ -51,6 +44,8 @@ pub(crate) struct Requester {
     credits_asked: u32,
     /// XIDs of replies whose read lists were read.
     dones: VecDeque<u32>,
+    /// Replies whose read lists wait for memory of the pool.
+    waiting: VecDeque<u32>,
     reads: VecDeque<ReadJob>,
     order: u64,
     /// The XID of the last call, and of the next.
@@ -79,6 +74,7 @@ impl Requester {
             credits: Credits::new(credits),
             credits_asked: credits,
             dones: VecDeque::with_capacity(count as usize),
+            waiting: VecDeque::new(),
             reads: VecDeque::new(),
             order: 0,
             last_xid: None,
@@ -165,11 +161,16 @@ impl Requester {
         if slot.state != State::Told || slot.outcome != Some(Ok(())) {
             return None;
         }
-        let header = Header::parse(&slot.received, caps);
-        let header = header.expect("it was accepted as it was received");
-        let (reader, octets) = match slot.is_long_reply {
-            true => (Reader::new(&slot.octets), slot.octets.as_slice()),
-            false => (Reader::of_send(&header, None), header.body()),
+        let octets = match slot.is_long_reply {
+            true => &slot.octets,
+            false => &slot.received[slot.body_at..],
+        };
+        let reader = match slot.is_padded {
+            true => {
+                let header = Header::parse(&slot.received, caps);
+                Reader::of_send(&header.expect("it was accepted as it was received"), None)
+            }
+            false => Reader::new(octets),
         };
         let reader = reader
             .with_chunks(&slot.chunks)
@@ -274,6 +275,13 @@ impl Requester {
 impl Hash for Requester {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.slots, &self.queue, &self.flight, &self.credits).hash(state);
-        (&self.dones, &self.reads, self.next_xid, self.back_off_us).hash(state);
+        (
+            &self.dones,
+            &self.waiting,
+            &self.reads,
+            self.next_xid,
+            self.back_off_us,
+        )
+            .hash(state);
     }
 }

@@ -1,9 +1,8 @@
 //! What comes back: replies, errors, completions.
 use super::call::{Failure, Slot, State};
-use super::{ReadJob, Requester};
+use super::Requester;
 use crate::connection::{Context, Event};
-use crate::place::Place;
-use crate::stream::{rounded, Item};
+use crate::stream::rounded;
 use crate::verbs::Verbs;
 use crate::wire::{ErrorBody, Header, Kind, Refused, Segment, WriteChunk};
 use std::collections::VecDeque;
@@ -72,8 +71,12 @@ impl Requester {
         xid: Option<u32>,
         ctx: &mut Context<'_, V>,
     ) {
-        let mut owners = self.slots.iter_mut();
-        let owner = owners.find_map(|slot| slot.exposures.invalidated(handle).then_some(slot.xid));
+        let owner = |slot: &mut Slot| slot.exposures.invalidated(handle).then_some(slot.xid);
+        let slots = &mut self.slots;
+        let mut flight = self.flight.iter();
+        let owner = flight
+            .find_map(|&index| owner(&mut slots[index as usize]))
+            .or_else(|| slots.iter_mut().find_map(owner));
         let Some(owner) = owner else {
             return;
         };
@@ -151,6 +154,8 @@ impl Requester {
         self.credits.replied(header.credits(), may_read);
         ctx.counters.replies_received += 1;
         let slot = &mut self.slots[index as usize];
+        slot.body_at = header.octets();
+        slot.is_padded = header.padding().is_some();
         if take_lengths(slot, header).is_err() {
             ctx.counters.foreign_segments += 1;
             ctx.channel.close(ctx.verbs);
@@ -172,7 +177,18 @@ impl Requester {
         // Another connection is begun at once if the next one fails, too: this one works.
         self.back_off_us = ctx.settings.back_off_us.0;
         match may_read {
-            true => self.begin_reads(index, header, ctx, events),
+            // The reads begin when the reply is in its slot.
+            true => {
+                let slot = &mut self.slots[index as usize];
+                slot.state = State::Reading;
+                // The peer has read what it wanted: this reply may need the memory.
+                slot.exposures.revoke(ctx.verbs);
+                slot.long
+                    .take()
+                    .into_iter()
+                    .for_each(|place| ctx.pool.put(place));
+                self.waiting.push_back(index);
+            }
             false => self.end(index, Ok(()), ctx, events),
         }
     }
@@ -198,110 +214,6 @@ impl Requester {
                 // Replies to what was in flight would be strays.
                 ctx.channel.close(ctx.verbs);
             }
-        }
-    }
-
-    /// Queue the Reads of a reply's read list into memory of the pool.
-    fn begin_reads<V: Verbs>(
-        &mut self,
-        index: u32,
-        header: &Header<'_>,
-        ctx: &mut Context<'_, V>,
-        events: &mut VecDeque<Event>,
-    ) {
-        let slot = &mut self.slots[index as usize];
-        // Each item on a boundary of eight.
-        let octets = header
-            .reads()
-            .map(|read| u64::from(read.segment.length) + 8)
-            .sum::<u64>();
-        let octets = u32::try_from(octets).ok();
-        let sink = octets.and_then(|octets| ctx.pool.take(ctx.settings.client, octets));
-        let Some(sink) = sink else {
-            // The peer awaits a DONE whatever happens to its chunks.
-            self.dones.push_back(slot.xid);
-            ctx.counters.pool_waits += 1;
-            return self.end(index, Err(Failure::TooLong), ctx, events);
-        };
-        slot.sink = Some(sink);
-        slot.state = State::Reading;
-        slot.chunks.clear();
-        let (mut at, mut body) = (0_u32, None::<Place>);
-        for read in header.reads() {
-            let length = read.segment.length;
-            let last = match read.position {
-                0 => body.as_mut(),
-                position => {
-                    let last = slot.chunks.last_mut();
-                    last.filter(|item| item.position == position)
-                        .map(|item| &mut item.place)
-                }
-            };
-            let place = match last {
-                Some(place) => {
-                    let begin = place.end() - sink.offset;
-                    place.length += length;
-                    at = at.max(begin as u32 + length);
-                    Place {
-                        offset: sink.offset + begin,
-                        length,
-                        ..sink
-                    }
-                }
-                None => {
-                    at = at.next_multiple_of(8);
-                    let place = Place {
-                        offset: sink.offset + u64::from(at),
-                        length,
-                        ..sink
-                    };
-                    at += length;
-                    match read.position {
-                        0 => body = Some(place),
-                        position => slot.chunks.push(Item { position, place }),
-                    }
-                    place
-                }
-            };
-            if length > 0 {
-                slot.reads_left += 1;
-                self.reads.push_back(ReadJob {
-                    slot: index,
-                    source: read.segment,
-                    sink: place,
-                });
-            }
-        }
-        if body.is_some() {
-            slot.body_place = body;
-        }
-        if slot.reads_left == 0 {
-            self.reads_done(index, ctx, events);
-        }
-    }
-
-    fn reads_done<V: Verbs>(
-        &mut self,
-        index: u32,
-        ctx: &mut Context<'_, V>,
-        events: &mut VecDeque<Event>,
-    ) {
-        self.dones.push_back(self.slots[index as usize].xid);
-        self.end(index, Ok(()), ctx, events);
-    }
-
-    /// A Read of a reply's read list has completed, or was flushed.
-    pub(crate) fn read_completed<V: Verbs>(
-        &mut self,
-        index: u32,
-        is_right: bool,
-        ctx: &mut Context<'_, V>,
-        events: &mut VecDeque<Event>,
-    ) {
-        let slot = &mut self.slots[index as usize];
-        slot.reads_left = slot.reads_left.saturating_sub(1);
-        if slot.reads_left == 0 && slot.state == State::Reading && is_right {
-            self.reads_done(index, ctx, events);
         }
     }
 

@@ -25,6 +25,7 @@ impl Requester {
         events: &mut VecDeque<Event>,
     ) {
         self.dones.clear();
+        self.waiting.clear();
         self.reads.clear();
         self.flight.clear();
         self.credits = Credits::new(self.credits_asked);

@@ -17,9 +17,12 @@ enum Stop {
 }
 
 impl From<VerbsError> for Stop {
-    fn from(_: VerbsError) -> Self {
-        // No entry is free, or the connection ends, of which a completion will tell.
-        Self::Wait
+    fn from(error: VerbsError) -> Self {
+        match error {
+            VerbsError::Place => Self::Fail(Failure::Place),
+            // No entry is free, or the connection ends, of which a completion will tell.
+            _ => Self::Wait,
+        }
     }
 }
 
@@ -30,6 +33,7 @@ impl Requester {
         ctx: &mut Context<'_, V>,
         events: &mut VecDeque<Event>,
     ) {
+        self.take_sinks(ctx, events);
         self.read_more(ctx);
         while !self.dones.is_empty() && ctx.channel.can_send(0) {
             let Some(xid) = self.dones.pop_front() else {
@@ -57,24 +61,6 @@ impl Requester {
                     self.queue.pop_front();
                     self.end(index, Err(failure), ctx, events);
                 }
-            }
-        }
-    }
-
-    /// Reads of read lists, in order and as many as may be outstanding (RPC-037).
-    fn read_more<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
-        while ctx.channel.can_read() {
-            let Some(job) = self.reads.pop_front() else {
-                break;
-            };
-            let to = (Half::Requester, job.slot);
-            if ctx
-                .channel
-                .read(to, job.source, job.sink, ctx.verbs)
-                .is_err()
-            {
-                self.reads.push_front(job);
-                break;
             }
         }
     }
@@ -138,7 +124,7 @@ impl Requester {
         ctx.channel.outgoing = outgoing;
         if let Err(error) = written {
             ctx.counters.entry_waits += u64::from(error == VerbsError::NoEntry);
-            return Err(Stop::Wait);
+            return Err(error.into());
         }
         let slot = &mut self.slots[index as usize];
         let count = match plan.body() {

@@ -82,8 +82,10 @@ pub(super) struct Slot {
     pub(super) generation: u32,
     pub(super) state: State,
     pub(super) xid: u32,
-    /// The message as it was received.
+    /// The message as it was received, what it asked for, and where its body begins.
     pub(super) received: Vec<u8>,
+    pub(super) asked: u32,
+    pub(super) body_at: usize,
     /// The stream of a long call, which was in the chunk of position 0.
     pub(super) body: Vec<u8>,
     pub(super) body_place: Option<Place>,
@@ -113,6 +115,8 @@ impl Slot {
             state: State::Free,
             xid: 0,
             received: Vec::new(),
+            asked: 0,
+            body_at: 0,
             body: Vec::new(),
             body_place: None,
             has_body: false,
@@ -136,10 +140,10 @@ impl Slot {
     }
 
     /// The reduced stream of the call.
-    pub(super) fn stream(&self, caps: &Caps) -> &[u8] {
+    pub(super) fn stream(&self) -> &[u8] {
         match self.has_body {
             true => &self.body,
-            false => self.header(caps).body(),
+            false => &self.received[self.body_at..],
         }
     }
 }

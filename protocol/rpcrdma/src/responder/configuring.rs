@@ -37,10 +37,7 @@ impl Responder {
             return false;
         };
         let slot = &mut self.slots[index as usize];
-        let stream = match slot.has_body {
-            true => slot.body.clone(),
-            false => slot.header(&ctx.settings.caps).body().to_vec(),
-        };
+        let stream = slot.stream().to_vec();
         let mut reader = Reader::new(&stream);
         let Ok(call) = CallHeader::read(&mut reader) else {
             return false;

@@ -13,17 +13,20 @@ impl Responder {
         ctx: &mut Context<'_, V>,
         events: &mut VecDeque<Event>,
     ) {
-        let mut slots = self.slots.iter();
-        let Some(index) = slots.position(|slot| slot.awaits_done && slot.xid == xid) else {
+        let awaits = |&index: &u32| {
+            let slot = &self.slots[index as usize];
+            slot.awaits_done && slot.xid == xid
+        };
+        let Some(index) = self.active.iter().copied().find(awaits) else {
             ctx.counters.stray_dones += 1;
             return;
         };
         ctx.counters.dones_received += 1;
         self.grants.done_received();
-        let slot = &mut self.slots[index];
+        let slot = &mut self.slots[index as usize];
         slot.awaits_done = false;
         slot.exposures.revoke(ctx.verbs);
-        self.settle(index as u32, ctx, events);
+        self.settle(index, ctx, events);
     }
 
     /// A Write or the Send of a reply has completed, or was flushed.

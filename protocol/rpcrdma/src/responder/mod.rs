@@ -27,27 +27,21 @@ use crate::binding::Program;
 use crate::connection::{Context, Event, Settings};
 use crate::credits::Grants;
 use crate::place::Place;
-use crate::registration::Pool;
+use crate::registration::{Pool, ReadJob};
 use crate::stream::Message;
 use crate::verbs::Verbs;
-use crate::wire::{Caps, ErrorBody, Refused, Segment};
+use crate::wire::{Caps, ErrorBody, Refused};
 use call::{Slot, State};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-
-/// A Read of a call's read list.
-#[derive(Clone, Copy, Debug, Hash)]
-struct ReadJob {
-    slot: u32,
-    source: Segment,
-    sink: Place,
-}
 
 /// Calls that one end serves.
 #[derive(Clone, Debug)]
 pub(crate) struct Responder {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// Slots that are not free, in any order.
+    active: Vec<u32>,
     /// Calls whose Reads wait for memory, oldest first.
     waiting: VecDeque<u32>,
     reads: VecDeque<ReadJob>,
@@ -82,6 +76,7 @@ impl Responder {
         let mut responder = Self {
             slots: (0..count).map(|_| Slot::new()).collect(),
             free: (0..count).rev().collect(),
+            active: Vec::with_capacity(count as usize),
             waiting: VecDeque::with_capacity(count as usize),
             reads: VecDeque::new(),
             replies: VecDeque::with_capacity(count as usize),
@@ -102,7 +97,12 @@ impl Responder {
     fn reset_grants(&mut self, settings: &Settings) {
         // One more than is granted where DONEs come.
         let spare = u32::from(settings.read_lists && !self.is_reverse);
-        self.grants = Grants::new(self.credits + spare, 0);
+        let reverse = if self.is_reverse {
+            0
+        } else {
+            settings.reverse_credits
+        };
+        self.grants = Grants::new(self.credits + spare + reverse, reverse);
         self.is_first = true;
     }
 
@@ -112,7 +112,7 @@ impl Responder {
 
     /// Calls that are not free.
     pub(crate) fn calls(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.active.len()
     }
 
     /// DONEs that are awaited.
@@ -160,6 +160,17 @@ impl Responder {
         let slot = &mut self.slots[id.slot as usize];
         std::mem::swap(&mut slot.reply, message);
         message.clear();
+        // Replies that wait for memory must not all hold some: what this one does not lend is free.
+        let lends = |sink: &mut Place| {
+            let within = |place: Place| {
+                place.memory == sink.memory
+                    && place.offset < sink.end()
+                    && sink.offset < place.end()
+            };
+            slot.reply.items().iter().any(|item| within(item.place))
+        };
+        let sink = slot.sink.take_if(|sink| !lends(sink));
+        sink.into_iter().for_each(|place| ctx.pool.put(place));
         slot.state = State::Replying;
         self.replies.push_back(id.slot);
         Ok(())
@@ -185,8 +196,7 @@ impl Responder {
     /// Queue ERR_CHUNK for the call in a slot.
     fn refuse_slot<V: Verbs>(&mut self, index: u32, ctx: &mut Context<'_, V>) {
         let slot = &self.slots[index as usize];
-        let asked = slot.header(&ctx.settings.caps).credits();
-        self.push_error(slot.xid, asked, ErrorBody::Chunk, ctx);
+        self.push_error(slot.xid, slot.asked, ErrorBody::Chunk, ctx);
     }
 
     fn push_error<V>(&mut self, xid: u32, asked: u32, body: ErrorBody, ctx: &mut Context<'_, V>) {
@@ -220,6 +230,7 @@ impl Responder {
         slot.awaits_done = false;
         slot.is_held = false;
         slot.has_body = false;
+        self.active.retain(|&active| active != index);
         self.free.push(index);
         if was_replied {
             events.push_back(Event::Released(id));

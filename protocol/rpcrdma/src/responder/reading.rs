@@ -1,16 +1,33 @@
 //! Read chunks of calls: memory for them, Reads in order, and the call when it is whole.
 use super::call::State;
-use super::{ReadJob, Responder};
+use super::Responder;
 use crate::binding::rpc::CallHeader;
 use crate::connection::{Context, Event, Half};
 use crate::place::Place;
-use crate::stream::{Item, Reader};
+use crate::registration::{lay_out, sink_octets, ReadJob};
+use crate::stream::Reader;
 use crate::verbs::Verbs;
-use crate::wire::Refused;
+use crate::wire::{Header, Refused};
 use std::collections::VecDeque;
 
-/// Where an item begins in the sink: a multiple of so many octets.
-const ITEM_ALIGN: u32 = 8;
+/// What of its lists decides how a call begins.
+#[derive(Clone, Copy)]
+pub(super) struct Lists {
+    read_segments: u64,
+    has_results: bool,
+    /// Of all read chunks, and of position 0.
+    octets: (u64, u64),
+}
+
+impl Lists {
+    pub(super) fn of(header: &Header<'_>) -> Self {
+        Self {
+            read_segments: header.reads().count() as u64,
+            has_results: header.results().next().is_some(),
+            octets: header.read_octets(),
+        }
+    }
+}
 
 impl Responder {
     /// A call with a right header is in its slot: check it against its program, and read what is
@@ -18,24 +35,23 @@ impl Responder {
     pub(super) fn begin<V: Verbs>(
         &mut self,
         index: u32,
+        lists: Lists,
         ctx: &mut Context<'_, V>,
         events: &mut VecDeque<Event>,
     ) {
+        let has_reads = lists.read_segments > 0;
+        let has_chunks = has_reads || lists.has_results;
+        let (octets, long_octets) = lists.octets;
         let slot = &mut self.slots[index as usize];
-        let header = slot.header(&ctx.settings.caps);
-        let has_reads = header.reads().next().is_some();
-        let has_results = header.results().next().is_some();
-        let items = header.reads().count() as u64;
-        let (octets, long_octets) = header.read_octets();
         slot.has_body = long_octets > 0;
         slot.chunks.clear();
-        let needed = octets + items * u64::from(ITEM_ALIGN);
-        let refused = if self.is_reverse && (has_reads || has_results) {
+        let needed = sink_octets(lists.read_segments, octets);
+        let refused = if self.is_reverse && has_chunks {
             // RFC 8167 section 5.1: reverse calls have no chunks.
             Err(Refused::NotEligible)
         } else if needed > ctx.pool.octets_max() {
             Err(Refused::ReadOctets)
-        } else if self.slots[index as usize].has_body {
+        } else if self.slots[index as usize].has_body || !has_chunks {
             Ok(())
         } else {
             self.check_program(index, ctx)
@@ -73,7 +89,7 @@ impl Responder {
     fn check_program<V>(&self, index: u32, ctx: &Context<'_, V>) -> Result<(), Refused> {
         let slot = &self.slots[index as usize];
         let header = slot.header(&ctx.settings.caps);
-        let stream = slot.stream(&ctx.settings.caps);
+        let stream = slot.stream();
         let mut reader = match slot.has_body {
             true => Reader::new(stream),
             false => Reader::of_send(&header, None),
@@ -110,47 +126,14 @@ impl Responder {
         let slot = &mut self.slots[index as usize];
         slot.state = State::Reading;
         slot.deadline = ctx.now + ctx.settings.read_time_out_us;
-        slot.body_place = None;
-        let received = std::mem::take(&mut slot.received);
-        let header = crate::wire::Header::parse(&received, caps);
+        let header = Header::parse(&slot.received, caps);
         let header = header.expect("it was accepted as it was received");
-        let (mut at, mut before) = (0_u32, None);
-        for read in header.reads() {
-            let length = read.segment.length;
-            if before != Some(read.position) {
-                at = at.next_multiple_of(ITEM_ALIGN);
-                before = Some(read.position);
-                let place = Place {
-                    offset: sink.offset + u64::from(at),
-                    length: 0,
-                    ..sink
-                };
-                match read.position {
-                    0 => slot.body_place = Some(place),
-                    position => slot.chunks.push(Item { position, place }),
-                }
-            }
-            let place = match read.position {
-                0 => slot.body_place.as_mut(),
-                _ => slot.chunks.last_mut().map(|item| &mut item.place),
-            };
-            place.into_iter().for_each(|place| place.length += length);
-            let into = Place {
-                offset: sink.offset + u64::from(at),
-                length,
-                ..sink
-            };
-            at += length;
-            if length > 0 {
-                slot.reads_left += 1;
-                self.reads.push_back(ReadJob {
-                    slot: index,
-                    source: read.segment,
-                    sink: into,
-                });
-            }
-        }
-        slot.received = received;
+        let (reads, reads_left) = (&mut self.reads, &mut slot.reads_left);
+        slot.body_place = lay_out(&header, sink, &mut slot.chunks, |source, sink| {
+            *reads_left += 1;
+            let slot = index;
+            reads.push_back(ReadJob { slot, source, sink });
+        });
     }
 
     /// Reads in order, as many as may be outstanding (RPC-037).
@@ -229,7 +212,7 @@ impl Responder {
 
     /// The first time at which a Read or a DONE is late.
     pub(crate) fn deadline(&self) -> Option<u64> {
-        let slots = self.slots.iter();
+        let slots = self.active.iter().map(|&index| &self.slots[index as usize]);
         let timed = slots.filter(|slot| matches!(slot.state, State::Reading | State::AwaitingDone));
         timed.map(|slot| slot.deadline).min()
     }
@@ -240,7 +223,8 @@ impl Responder {
         if !ctx.channel.is_open() {
             return;
         }
-        let mut slots = self.slots.iter().filter(|slot| slot.deadline <= now);
+        let slots = self.active.iter().map(|&index| &self.slots[index as usize]);
+        let mut slots = slots.filter(|slot| slot.deadline <= now);
         let late = slots.find(|slot| matches!(slot.state, State::Reading | State::AwaitingDone));
         let Some(late) = late else {
             return;

@@ -1,10 +1,14 @@
 //! A received message: what it is, and whether it is right.
 use super::call::State;
+use super::reading::Lists;
 use super::Responder;
-use crate::connection::{Context, Event, Half, NO_SLOT};
+use crate::connection::{Context, Event, Half, Settings, NO_SLOT};
 use crate::verbs::Verbs;
 use crate::wire::{write_error, Answer, ErrorBody, Header, Kind, Refused, VERSION};
 use std::collections::VecDeque;
+
+/// Slots for each receive, where programs leave calls of broken connections open.
+const SLOTS_PER_RECEIVE_MAX: usize = 4;
 
 impl Responder {
     /// A call or a DONE; the message is that of the channel.
@@ -16,9 +20,9 @@ impl Responder {
         let received = std::mem::take(&mut ctx.channel.message);
         let parsed = Header::parse(&received, &ctx.settings.caps);
         let parsed = parsed.and_then(|header| header.check_call().map(|()| header));
-        let taken = match parsed {
+        let taken = match &parsed {
             Err(refused) => {
-                self.answer(refused, &received, ctx);
+                self.answer(*refused, &received, ctx);
                 None
             }
             Ok(header) if header.kind() == Kind::Done => {
@@ -29,15 +33,16 @@ impl Responder {
                 ctx.counters.stray_errors += 1;
                 None
             }
-            Ok(header) => self.take_call(&header, ctx),
+            Ok(header) => self.take_call(header, ctx),
         };
-        let Some(index) = taken else {
+        let (Some(index), Ok(header)) = (taken, parsed) else {
             ctx.channel.message = received;
             return;
         };
+        let lists = Lists::of(&header);
         let slot = &mut self.slots[index as usize];
         ctx.channel.message = std::mem::replace(&mut slot.received, received);
-        self.begin(index, ctx, events);
+        self.begin(index, lists, ctx, events);
     }
 
     /// RPC-028, RPC-029: what a wrong header is answered with.
@@ -68,18 +73,44 @@ impl Responder {
         let is_known = |slot: &super::Slot| {
             !matches!(slot.state, State::Free | State::Orphan) && slot.xid == header.xid()
         };
-        if self.slots.iter().any(is_known) {
+        if self
+            .active
+            .iter()
+            .any(|&index| is_known(&self.slots[index as usize]))
+        {
             ctx.counters.repeated_xids += 1;
             return None;
         }
         // RPC-006: a peer that sends beyond every grant runs out of slots.
-        let Some(index) = self.free.pop() else {
+        let Some(index) = self
+            .free
+            .pop()
+            .or_else(|| self.slot_beside_orphans(ctx.settings))
+        else {
             ctx.counters.excess_calls += 1;
             ctx.channel.close(ctx.verbs);
             return None;
         };
-        self.slots[index as usize].xid = header.xid();
+        self.active.push(index);
+        let slot = &mut self.slots[index as usize];
+        slot.xid = header.xid();
+        slot.asked = header.credits();
+        slot.body_at = header.octets();
         Some(index)
+    }
+
+    /// Another slot, if it is calls of earlier connections that have the others: the peer is not
+    /// to blame for a program that is slow. Of how slow it may be there is a bound.
+    fn slot_beside_orphans(&mut self, settings: &Settings) -> Option<u32> {
+        let slots = self.active.iter().map(|&index| &self.slots[index as usize]);
+        let orphans = slots.filter(|slot| slot.state == State::Orphan).count();
+        let receives = settings.receives() as usize;
+        let may_grow = self.active.len() - orphans < receives
+            && self.slots.len() < SLOTS_PER_RECEIVE_MAX * receives;
+        may_grow.then(|| {
+            self.slots.push(super::Slot::new());
+            self.slots.len() as u32 - 1
+        })
     }
 
     /// Send errors, as far as buffers reach.

@@ -115,6 +115,11 @@ impl Responder {
             ctx.counters.held_replies += u64::from(!std::mem::replace(&mut slot.is_held, true));
             return Err(Stop::Wait);
         };
+        // A place that is not within its memory is found before anything of the reply leaves.
+        let mut items = slot.reply.items().iter();
+        if items.any(|item| ctx.verbs.load(item.place, &mut []).is_err()) {
+            return Err(Stop::NoWay);
+        }
         let requests = requests(slot, &plan, header);
         if !ctx.channel.could_have_room(requests + 1) {
             return Err(Stop::NoWay);

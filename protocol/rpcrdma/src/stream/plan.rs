@@ -76,9 +76,9 @@ pub struct Plan {
 /// The items of a message for which `chosen` holds, as bits.
 fn bits(message: &Message, mut chosen: impl FnMut(usize, &Item) -> bool) -> u64 {
     let items = message.items().iter().enumerate();
-    items.fold(0, |bits, (index, item)| {
-        bits | u64::from(chosen(index, item)) << index
-    })
+    items
+        .map(|(index, item)| u64::from(chosen(index, item)) << index)
+        .sum()
 }
 
 /// Segments of the write chunks and of the reply chunk.

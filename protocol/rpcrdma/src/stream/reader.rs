@@ -189,10 +189,9 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// The octets end, or a chunk is where the word should be.
     pub fn u32(&mut self) -> Result<u32, DecodeError> {
-        let word = self.take(WORD_OCTETS)?;
-        Ok(word
-            .iter()
-            .fold(0, |word, octet| word << 8 | u32::from(*octet)))
+        let word = self.take(WORD_OCTETS)?.first_chunk();
+        word.map(|word| u32::from_be_bytes(*word))
+            .ok_or(DecodeError::Truncated)
     }
 
     /// A double word.
@@ -200,7 +199,8 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// As for [`Reader::u32`].
     pub fn u64(&mut self) -> Result<u64, DecodeError> {
-        Ok(u64::from(self.u32()?) << 32 | u64::from(self.u32()?))
+        let (high, low) = (u64::from(self.u32()?), u64::from(self.u32()?));
+        Ok((high << 32) + low)
     }
 
     /// An opaque of a fixed length, which neither is a chunk nor is padded.

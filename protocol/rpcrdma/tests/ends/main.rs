@@ -4,6 +4,7 @@
 mod harness;
 
 mod configuration;
+mod order;
 mod recovery;
 mod reverse;
 mod rules;

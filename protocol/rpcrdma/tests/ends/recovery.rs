@@ -160,3 +160,34 @@ fn completions_that_are_gone_are_not_waited_for() {
     world.check(call, asked);
     world.assert_clean();
 }
+
+/// A program that leaves the calls of broken connections open does not stand in the way of those
+/// that come on the next; there is a bound to it.
+#[test]
+fn open_calls_of_old_connections_leave_room() {
+    let settings = Settings {
+        credits: 4,
+        ..Settings::default()
+    };
+    let mut world = World::new(Default::default(), settings, settings);
+    world.connect();
+    world.answers = false;
+    for round in 1..=3 {
+        for _ in 0..4 {
+            world.submit(ask(NULL, 0, 0)).expect("room");
+        }
+        world.run();
+        // The first is answered, so that the others leave.
+        let id = world.open.pop().expect("the first call");
+        world.answer(id);
+        world.run();
+        assert_eq!(world.server.endpoint.counters().excess_calls, 0, "{round}");
+        world.reconnect();
+    }
+    for id in std::mem::take(&mut world.open) {
+        world.answer(id);
+    }
+    world.answers = true;
+    world.run();
+    world.assert_clean();
+}

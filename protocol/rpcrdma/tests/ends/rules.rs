@@ -1,8 +1,10 @@
 //! Credits, DONE, entries, invalidation: what is sent when, and what is given back.
-use crate::harness::{ask, World, GET, LIST, NULL, PUT};
+use crate::harness::{ask, write_call, World, GET, LIST, NULL, PATTERN_OCTETS, PUT};
 use rpcrdma::fabric;
+use rpcrdma::place::Place;
+use rpcrdma::stream::Message;
 use rpcrdma::wire::header_octets;
-use rpcrdma::{Event, Settings, SubmitError};
+use rpcrdma::{Event, Failure, Offer, Settings, SubmitError};
 
 /// RPC-035, RPC-005: one call until the first reply, then as many as were granted.
 #[test]
@@ -80,7 +82,7 @@ fn a_long_reply_without_a_chunk_fails() {
     world.offers_reply = false;
     let call = world.submit(ask(LIST, 0, 5_000)).expect("room");
     world.run();
-    let failed = Event::Failed(call, rpcrdma::Failure::Chunk);
+    let failed = Event::Failed(call, Failure::Chunk);
     assert!(world.told.contains(&failed));
     world.client.endpoint.release(call, &mut world.client.pool);
     world.offers_reply = true;
@@ -215,4 +217,89 @@ fn submissions_are_checked() {
             "{xid}"
         );
     }
+}
+
+/// A place that is not within its memory fails the call, and refuses the reply; nothing is lost
+/// by it.
+#[test]
+fn places_outside_of_their_memory_are_found() {
+    for (offset, length) in [
+        (PATTERN_OCTETS - 4_000, 4_001),
+        (u32::MAX, 64),
+        (u32::MAX, 9_000),
+    ] {
+        let mut world = World::default();
+        let asked = ask(PUT, 0, length);
+        let xid = world.client.endpoint.next_xid();
+        let mut message = Message::new();
+        write_call(&mut message, xid, ask(NULL, 0, 0), world.client.pattern);
+        let memory = world.client.pattern;
+        let outside = Place {
+            memory,
+            offset: offset.into(),
+            length,
+        };
+        message.item(outside).expect("one item");
+        let offer = Offer {
+            results: &[],
+            reply_octets_max: 64,
+        };
+        let call = world
+            .client
+            .endpoint
+            .submit(&mut message, offer)
+            .expect("room");
+        world.run();
+        assert_eq!(
+            world.told,
+            [Event::Failed(call, Failure::Place)],
+            "{asked:?}"
+        );
+        world.client.endpoint.release(call, &mut world.client.pool);
+        world.call(ask(NULL, 0, 0));
+        world.assert_clean();
+    }
+    let mut world = World::default();
+    let call = world
+        .submit(ask(GET, PATTERN_OCTETS - 4_000, 4_001))
+        .expect("room");
+    world.run();
+    assert!(world.told.contains(&Event::Failed(call, Failure::Chunk)));
+    assert_eq!(world.server.endpoint.counters().unsendable_replies, 1);
+    world.client.endpoint.release(call, &mut world.client.pool);
+    world.call(ask(GET, PATTERN_OCTETS - 4_000, 4_000));
+    world.assert_clean();
+}
+
+/// Replies whose calls had read chunks give that memory back before they wait for other memory:
+/// a pool that is too small for all of them does not stand still.
+#[test]
+fn replies_do_not_wait_for_one_another() {
+    let mut world = World::default();
+    world.call(ask(NULL, 0, 0));
+    world.answers = false;
+    let memory = world.fabric.allocate(world.server.host, 160 << 10);
+    let small = Place {
+        memory,
+        offset: 0,
+        length: 160 << 10,
+    };
+    world.server.pool = rpcrdma::Pool::new(small, 160 << 10);
+    let calls: Vec<_> = (0..6)
+        .map(|at| {
+            let asked = ask(crate::harness::LONG_PUT, at, 20_000);
+            (world.submit(asked).expect("room"), asked)
+        })
+        .collect();
+    for _ in 0..6 {
+        world.run();
+        let id = world.open.pop().expect("at least one has its memory");
+        world.answer(id);
+    }
+    world.run();
+    calls
+        .into_iter()
+        .for_each(|(call, asked)| world.check(call, asked));
+    assert!(world.server.endpoint.counters().pool_waits > 0);
+    world.assert_clean();
 }

@@ -30,6 +30,8 @@ pub const GET: u32 = 2;
 pub const LIST: u32 = 3;
 /// As PUT, but with as many octets inline before the item.
 pub const LONG_PUT: u32 = 4;
+/// Answered by two items: the octets at the offset, and half as many from there.
+pub const PAIR: u32 = 5;
 
 pub const TEST: Program<'static> = Program {
     name: "pattern",
@@ -53,6 +55,10 @@ pub const TEST: Program<'static> = Program {
         Procedure {
             arguments: Items::Last,
             ..Procedure::simple(LONG_PUT, "LONG_PUT", 4)
+        },
+        Procedure {
+            results: Items::Anywhere(2),
+            ..Procedure::simple(PAIR, "PAIR", 8)
         },
     ],
 };
@@ -345,6 +351,10 @@ impl World {
             };
             match call.procedure {
                 GET => message.item(place).expect("one item"),
+                PAIR => {
+                    message.item(place).expect("two items");
+                    message.item(place.first(length / 2)).expect("two items");
+                }
                 LIST => message.opaque(expected(offset, length)).expect("short"),
                 _ => {
                     if call.procedure == LONG_PUT {

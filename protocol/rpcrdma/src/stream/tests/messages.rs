@@ -73,6 +73,7 @@ fn items_and_octets_have_limits() -> Result<(), TooMuch> {
     let before = message.clone();
     assert_eq!(message.item(place(0, 1)), Err(TooMuch));
     assert_eq!(message, before, "what failed left nothing");
+    assert!(TooMuch.to_string().contains("64 items"));
 
     // 4 octets of count, and an item up to the last position.
     let mut message = Message::new();

@@ -327,6 +327,24 @@ fn long_replies_go_where_there_is_room() {
     assert_eq!(way(&message(24, &[969]), &reads, &[], None), item);
 }
 
+/// RPC-010: only items with octets are read chunks of a reply, and only those that are not written.
+#[test]
+fn items_without_octets_are_no_chunks_of_a_reply() {
+    let reply = message(24, &[1000, 0, 7, 900]);
+    let reads = ReplyLimits {
+        read_list: true,
+        ..REPLY
+    };
+    offering(&[1, 1, 7], None, |header| {
+        let plan = Plan::reply(&reply, &reads, header).expect("a way");
+        assert_eq!(
+            (plan.form(), ways(&plan, 4)),
+            (Form::Msg, vec![Read, Stream, Write, Read])
+        );
+    });
+    assert!(NoWay.to_string().contains("longer"));
+}
+
 /// The bits of 64 items do not run into each other.
 #[test]
 fn the_last_of_all_items_has_its_way() {

@@ -82,4 +82,10 @@ fn empty_items_and_several_of_a_position() {
         [item, b"ab"].concat()
     );
     assert_eq!(whole(b"", &[], 3).expect("a stream"), b"");
+    let splices = [
+        splice(0, 0, Some(place(10, 4))),
+        splice(0, 0, Some(place(50, 4))),
+    ];
+    let both = [item, memory.at(place(50, 4))].concat();
+    assert_eq!(whole(b"", &splices, 3).expect("a stream"), both);
 }

@@ -1,18 +1,5 @@
-//! What a call costs both ends over the fabric: `cargo bench -p rpcrdma`.
-//!
-//! ```text
-//!  client --call, chunks--> fabric --> server --Write, reply--> fabric --> client
-//!  |<------------------------ ns a call, on one core ------------------------>|
-//! ```
-//!
-//! Once warm: nanoseconds of both ends and the fabric together, allocations, payload octets that
-//! software has copied, registrations. The fabric stands for the hardware: it moves the octets of
-//! Writes and Reads, in the last column and not in the others. Goals are printed, not asserted: a
-//! shared machine says little about another one.
-#[path = "../tests/harness/mod.rs"]
-mod harness;
-
-use harness::{pattern, PROGRAMS, TEST};
+//! A client and a server that look at as little as they must.
+use crate::harness::{self, pattern, PROGRAMS, TEST};
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
 use rpcrdma::fabric::{EndId, Fabric, HostId};
@@ -20,23 +7,14 @@ use rpcrdma::place::{MemoryId, Place};
 use rpcrdma::stream::{Message, Opaque};
 use rpcrdma::verbs::Memory;
 use rpcrdma::{Endpoint, Event, Offer, Pool, RequestId, Settings};
-use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
-use std::alloc::System;
-use std::time::{Duration, Instant};
-
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The longest payload.
 const PAYLOAD_OCTETS: u32 = 1 << 20;
 const POOL_OCTETS: u32 = 8 << 20;
-/// Calls before it is warm, and the time for those after.
-const WARM: u32 = 200;
-const TIME: Duration = Duration::from_millis(300);
 
 /// What a call is of: octets of its arguments and results beside the payload.
-#[derive(Clone, Copy)]
-enum Kind {
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
     /// As NFSv3's NULL.
     Null,
     /// As GETATTR: a handle of 32 octets, attributes of 84.
@@ -91,7 +69,8 @@ impl Side {
     }
 }
 
-struct Bench {
+/// Both ends of one connection.
+pub struct Bench {
     fabric: Fabric,
     client: Side,
     server: Side,
@@ -99,7 +78,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(moves_payload: bool) -> Self {
+    pub fn new(moves_payload: bool) -> Self {
         let settings = rpcrdma::fabric::Settings {
             moves_payload,
             ..Default::default()
@@ -215,7 +194,7 @@ impl Bench {
     }
 
     /// One call, from its submission to its release.
-    fn call(&mut self, kind: Kind) {
+    pub fn call(&mut self, kind: Kind) {
         self.submit(kind);
         loop {
             match self.client.poll(&mut self.fabric) {
@@ -240,58 +219,10 @@ impl Bench {
     }
 
     /// Payload octets that software has copied, and registrations, at both ends.
-    fn counts(&self) -> (u64, u64) {
+    pub fn counts(&self) -> (u64, u64) {
         let sides = [&self.client, &self.server];
         let copied = sides.map(|side| side.endpoint.counters().copied_octets);
         let tables = sides.map(|side| self.fabric.counters(side.host).exposures);
         (copied.iter().sum(), tables.iter().sum())
     }
-}
-
-/// What a call costs: nanoseconds, allocations, copied octets, registrations.
-fn measure(kind: Kind, moves_payload: bool) -> [f64; 4] {
-    let mut bench = Bench::new(moves_payload);
-    (0..WARM).for_each(|_| bench.call(kind));
-    let region = Region::new(ALLOCATOR);
-    let (before, begin, mut calls) = (bench.counts(), Instant::now(), 0_u32);
-    while begin.elapsed() < TIME {
-        (0..16).for_each(|_| bench.call(kind));
-        calls += 16;
-    }
-    let (time, after) = (begin.elapsed(), bench.counts());
-    let stats = region.change();
-    let allocations = (stats.allocations + stats.reallocations) as f64;
-    [
-        time.as_nanos() as f64 / f64::from(calls),
-        allocations / f64::from(calls),
-        (after.0 - before.0) as f64 / f64::from(calls),
-        (after.1 - before.1) as f64 / f64::from(calls),
-    ]
-}
-
-fn main() {
-    println!(
-        "call                ns  of goal  allocations  payload octets copied  registrations   ns \
-         with the fabric's copy"
-    );
-    let rows: [(&str, Kind, Option<f64>); 8] = [
-        ("NULL", Kind::Null, Some(1_000.0)),
-        ("GETATTR", Kind::Getattr, None),
-        ("READ  4 KiB", Kind::Read(4 << 10), None),
-        ("READ  64 KiB", Kind::Read(64 << 10), None),
-        ("READ  1 MiB", Kind::Read(1 << 20), Some(2_000.0)),
-        ("WRITE 4 KiB", Kind::Write(4 << 10), None),
-        ("WRITE 64 KiB", Kind::Write(64 << 10), None),
-        ("WRITE 1 MiB", Kind::Write(1 << 20), Some(2_000.0)),
-    ];
-    for (name, kind, goal) in rows {
-        let [ns, allocations, copied, tables] = measure(kind, false);
-        let [with_copy, ..] = measure(kind, true);
-        let ratio = goal.map_or("      -".to_string(), |goal| format!("{:6.2}x", ns / goal));
-        println!(
-            "{name:<14} {ns:>7.0}  {ratio}  {allocations:>11.2}  {copied:>21.0}  {tables:>13.2}  \
-             {with_copy:>22.0}"
-        );
-    }
-    println!("goals: NULL 1,000 ns, 1 MiB 2,000 ns, 0 allocations, 0 octets copied");
 }

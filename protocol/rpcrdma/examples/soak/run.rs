@@ -1,18 +1,5 @@
-//! Calls of every size between two ends whose world is unkind:
-//! `cargo run --release -p rpcrdma --example soak -- --calls 1000000 --seed 1`.
-//!
-//! ```text
-//!  first   a few calls, the connection cut after each step of the fabric in turn
-//!  then    calls of 0 octets to 1 MiB at odd offsets, replies in any order, grants that move,
-//!          8 STags for all calls, ORD 1, Writes late and in any order, cuts, collisions
-//! ```
-//!
-//! Every payload is compared. At the end no STag is valid, no buffer lent and no call waits, or
-//! the run panics. A line for each mode: calls, connections, what was waited for.
-#[path = "../tests/harness/mod.rs"]
-mod harness;
-
-use harness::{Ask, World, AREAS, GET, LIST, LONG_PUT, NULL, PUT};
+//! A world for two ends, and calls through it until all are over.
+use crate::harness::{Ask, World, AREAS, GET, LIST, LONG_PUT, NULL, PUT};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rpcrdma::fabric::{self, Faults};
@@ -20,15 +7,15 @@ use rpcrdma::{CallId, Event, Settings, SubmitError};
 
 /// A way for two ends to be.
 #[derive(Clone, Copy)]
-struct Mode {
-    name: &'static str,
+pub struct Mode {
+    pub name: &'static str,
     has_private_data: bool,
     read_lists: bool,
     remote_invalidation: bool,
     credits: u32,
 }
 
-const MODES: [Mode; 4] = [
+pub const MODES: [Mode; 4] = [
     mode("RFC 8166", true, false, true, 8),
     mode("no invalidation", true, false, false, 3),
     mode("RFC 5666, DONE", false, true, false, 2),
@@ -241,7 +228,8 @@ fn cut_at_every_step(mode: Mode, seed: u64) -> u64 {
     unreachable!("a few calls end after some steps")
 }
 
-fn soak(mode: Mode, calls: u64, seed: u64) {
+/// Everything for one mode: its line.
+pub fn soak(mode: Mode, calls: u64, seed: u64) -> String {
     let steps = cut_at_every_step(mode, seed);
     let faults = Faults {
         cut_in: 500,
@@ -266,7 +254,7 @@ fn soak(mode: Mode, calls: u64, seed: u64) {
     }
     run.finish();
     let (client, server) = (run.world.client.endpoint, run.world.server.endpoint);
-    println!(
+    format!(
         "{:<16} {:>8} calls {:>6} MiB {:>6} connections {:>8} again {:>8} waits {:>6} DONEs {:>5} \
          cuts in turn",
         mode.name,
@@ -277,35 +265,5 @@ fn soak(mode: Mode, calls: u64, seed: u64) {
         client.counters().entry_waits + server.counters().entry_waits,
         server.counters().dones_received,
         steps,
-    );
-}
-
-fn usage() -> ! {
-    eprintln!("usage: soak [--calls COUNT] [--seed SEED]");
-    std::process::exit(2);
-}
-
-fn main() {
-    let (mut calls, mut seed) = (1_000_000, 1);
-    let mut arguments = std::env::args().skip(1);
-    while let Some(option) = arguments.next() {
-        let value = arguments.next().and_then(|value| value.parse().ok());
-        match (option.as_str(), value) {
-            ("--calls", Some(value)) => calls = value,
-            ("--seed", Some(value)) => seed = value,
-            _ => usage(),
-        }
-    }
-    let each = calls / MODES.len() as u64;
-    std::thread::scope(|scope| {
-        for (index, mode) in MODES.into_iter().enumerate() {
-            let extra = if index == 0 {
-                calls % MODES.len() as u64
-            } else {
-                0
-            };
-            scope.spawn(move || soak(mode, each + extra, seed));
-        }
-    });
-    println!("{calls} calls, seed {seed}: all payloads right, nothing valid, lent or waiting");
+    )
 }

@@ -2,7 +2,12 @@
 //! READDIR needs it; and the other operations of plain reading. Chunks are those of RFC 5667, 5.
 //!
 //! A compound has an item for each WRITE, and its reply for each READ or READLINK, in their order.
-//! Bounds are those of operations: [`reply_octets_max`] adds them up.
+//! Bounds are those of operations: [`reply_octets_max`] adds them up. The client's half of the
+//! codec is here, too: [`begin`], [`Operation::write`], and [`Results`].
+mod compound;
+
+pub use compound::{begin, Attributes, Bitmap, Entry, Operation, Outcome, Results, StateId};
+
 use super::{Items, Procedure, Program, ReplyBound};
 
 /// NFS version 4, program 100003.
