@@ -148,7 +148,12 @@ impl Work {
                         return Ok(Happened::Done(completion));
                     }
                     // Why is an event.
-                    _ => self.spoilt = self.spoilt.or(Some((kind, status))),
+                    _ => self.spoil(kind, status),
+                }
+                // A Read that the peer will not answer any more never ends well; that it is over is
+                // its completion, and nothing else may follow (DDP-030).
+                if self.is_peer_closed && self.is_request_spoilt() {
+                    return Err(self.ended());
                 }
                 continue;
             }
@@ -156,6 +161,9 @@ impl Work {
                 Some(PairEvent::Established) => {}
                 Some(PairEvent::HalfClosed) => {
                     self.is_peer_closed = true;
+                    if self.is_request_spoilt() {
+                        return Err(self.ended());
+                    }
                     return Ok(Happened::PeerClosed);
                 }
                 Some(PairEvent::Failed(failure)) => return Err(self.failed(&failure)),
@@ -167,6 +175,18 @@ impl Work {
                 None => return Err(self.silent()),
             }
         }
+    }
+
+    /// The first request that did not succeed is kept, before a receive that did not.
+    fn spoil(&mut self, kind: WorkKind, status: Status) {
+        if self.spoilt.is_none() || !self.is_request_spoilt() && kind != WorkKind::Receive {
+            self.spoilt = Some((kind, status));
+        }
+    }
+
+    /// A Send, Write or Read has not succeeded.
+    fn is_request_spoilt(&self) -> bool {
+        matches!(self.spoilt, Some((kind, _)) if kind != WorkKind::Receive)
     }
 
     /// Wait until something has happened, at most until `end`.
