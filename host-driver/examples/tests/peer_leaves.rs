@@ -57,7 +57,7 @@ fn a_server_whose_read_is_not_answered_ends_with_the_peers_fin() {
     drop(talk);
     let output = server.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("before a Read did"), "{text}");
     assert!(
         begun.elapsed() < Duration::from_secs(TIMEOUT_SECONDS),

@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
     }
 
-    /// MPA-003, MPA-009, MPA-020: each fault of a sender is found, and where.
+    /// Each fault of a sender is found, and where.
     #[test]
     fn a_fault_of_a_stream_is_found() {
         let ulpdu = ddp::send(1, &[7; 700]);
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!((half.ulpdus.len(), half.rest_octets), (0, end - 4));
     }
 
-    /// START-023, MPA2-002: a start-up frame is read field by field.
+    /// A start-up frame is read field by field.
     #[test]
     fn a_start_up_frame_is_read() {
         let octets = start_enhanced(&KEY_REPLY, FLAG_CRC, [PEER_TO_PEER | 2, 3], b"x");

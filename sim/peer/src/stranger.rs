@@ -206,6 +206,17 @@ impl Stranger {
             .collect()
     }
 
+    /// Whether a FIN has come to one of its ports: an RST right behind it hides it from TCP.
+    pub fn has_heard_fin(&self, port: u16) -> bool {
+        let inner = self.shared.lock();
+        let mut segments = inner
+            .port
+            .seen
+            .iter()
+            .filter_map(|frame| Segment::read_unsummed(frame));
+        segments.any(|segment| segment.to.port() == port && segment.is_fin)
+    }
+
     /// The last frame that has left with a segment of one of its ports.
     ///
     /// # Panics

@@ -33,8 +33,8 @@ impl Talk {
         }
     }
 
-    /// Full operation begins: behind a start-up frame of `begin` octets, with markers in what is sent
-    /// and in what comes, and CRC32C or none.
+    /// Full operation begins: behind a start-up frame of `begin` octets, with markers in what is
+    /// sent and in what comes, and CRC32C or none.
     pub fn switch(&mut self, begin: usize, markers: [bool; 2], crc: bool) {
         (self.begin, self.crc) = (begin, crc);
         self.framing = Framing::new(markers[0]);
@@ -62,8 +62,8 @@ impl Talk {
         Stream::read(self.markers, self.crc, &self.conn.received()[self.begin..])
     }
 
-    /// Everything that has come, once `look` finds something in it or at the end, if it does in this
-    /// time.
+    /// Everything that has come, once `look` finds something in it or at the end, if it does in
+    /// this time.
     pub fn within<T>(
         &self,
         patience: Duration,

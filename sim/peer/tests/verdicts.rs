@@ -189,8 +189,7 @@ fn play(name: &str, flaw: Option<Flaw>) -> Played {
     })
 }
 
-/// RDMAP-016, RDMAP-020, MPA-054, START-015, START-024: a target that is right, and one that is wrong in
-/// each of these ways.
+/// A target that is right, and one that is wrong in each of these ways.
 #[test]
 fn a_target_is_told_what_is_wrong_with_it() {
     let differs = |played: &Played| match &played.verdict {
@@ -239,7 +238,7 @@ fn a_target_is_told_what_is_wrong_with_it() {
     }
 }
 
-/// RDMAP-016: RFC 5040's control word and that of little-endian bit fields are told apart.
+/// RFC 5040's control word and that of little-endian bit fields are told apart.
 #[test]
 fn a_control_word_of_bit_fields_is_told() {
     let played = play("crc-payload", Some(Flaw::Swapped));

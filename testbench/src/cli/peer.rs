@@ -38,8 +38,8 @@ cases are played, too, in which the peer waits; the target then runs, for as lon
 Cases about markers and about CRC32C that is not in use need targets that are set so; ours are
 `rping -s --markers` and `rping -s --no-crc`: --target markers=ADDR and --target no-crc=ADDR.
 
-A verdict is \"as the standard asks\", \"differs\" or \"cannot tell\". Status 0: all are as the standard
-asks; 1: not all. Targets are private and link-local addresses on a tap or socket of this user;
+A verdict is \"as the standard asks\", \"differs\" or \"cannot tell\". Status 0: all are as the
+standard asks; 1: not all. Targets are private and link-local addresses on a tap or socket of this user;
 --allow NET permits others. docs/peer.md has the form of case files.";
 
 /// Where `rping` listens.

@@ -215,8 +215,7 @@ impl State<'_> {
 mod tests {
     use super::*;
 
-    /// START-023, MPA2-001, MPA2-002: frames are what the documents have, unless they are told not to
-    /// be.
+    /// Frames are what the documents have, unless they are told not to be.
     #[test]
     fn a_frame_is_written_as_it_is_told() {
         let octets = |frame: Frame| written(&frame, &KEY_REQUEST, &KEY_REPLY).0;

@@ -62,8 +62,26 @@ fn ending(stream: &Stream, taken: usize, end: Option<End>) -> Option<Outcome> {
 }
 
 impl State<'_> {
-    /// What the connection ends with, if it does in this time.
+    /// What the connection ends with, if it does in this time. An RST behind a FIN is no end:
+    /// whoever sends it has closed.
     pub(crate) fn ended(&self) -> Outcome {
+        let outcome = self.first_end();
+        if !self.stranger.has_heard_fin(self.port) {
+            return outcome;
+        }
+        match outcome {
+            Outcome::Closed(End::Reset) => Outcome::Closed(End::Fin),
+            Outcome::Terminate(terminate, Some(End::Reset)) => {
+                Outcome::Terminate(terminate, Some(End::Fin))
+            }
+            Outcome::Swapped(terminate, Some(End::Reset)) => {
+                Outcome::Swapped(terminate, Some(End::Fin))
+            }
+            other => other,
+        }
+    }
+
+    fn first_end(&self) -> Outcome {
         if !self.is_operating {
             return self.start_ended();
         }
@@ -297,7 +315,7 @@ mod tests {
         [&ddp::untagged(ddp::TERMINATE, 2, 1, 0)[..], payload].concat()
     }
 
-    /// RDMAP-016, RDMAP-020: a Terminate is read in either layout, and nothing may follow it.
+    /// RFC 5040, 4.8: a Terminate is read in either layout, and nothing may follow it.
     #[test]
     fn what_a_stream_ends_with_is_told() {
         let good = terminate(&[0x12, 3, 0, 0]);

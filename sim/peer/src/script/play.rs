@@ -91,32 +91,48 @@ pub struct Played {
     pub took: Duration,
 }
 
+/// One try.
+struct Try {
+    outcome: Result<Outcome, String>,
+    /// ULPDUs that a Terminate may be about.
+    bad: Vec<Vec<u8>>,
+    port: u16,
+}
+
+/// Nothing came of it, where something was due.
+fn is_nothing(case: &Case, tried: &Try) -> bool {
+    let is_good = matches!(judge(case, &tried.outcome, &tried.bad), Verdict::AsAsked(_));
+    !is_good && matches!(tried.outcome, Err(_) | Ok(Outcome::Silent))
+}
+
 impl Player<'_> {
     /// Play a case; again, as often as is allowed, if nothing came of it.
     pub fn play(&mut self, case: &Case) -> Played {
         let begun = Instant::now();
-        for tries in 1.. {
-            let (outcome, bad, port) = self.once(case);
-            let verdict = judge(case, &outcome, &bad);
-            let is_nothing = matches!(outcome, Err(_) | Ok(Outcome::Silent));
-            let is_good = matches!(verdict, Verdict::AsAsked(_));
-            if is_good || !is_nothing || tries >= self.tries || self.is_deserted {
-                let found = outcome.map_or_else(|why| why, |outcome| outcome.to_string());
-                let took = begun.elapsed();
-                return Played {
-                    found,
-                    verdict,
-                    port,
-                    tries,
-                    took,
-                };
+        let mut best = self.once(case);
+        let mut tries = 1;
+        while tries < self.tries && !self.is_deserted && is_nothing(case, &best) {
+            let next = self.once(case);
+            tries += 1;
+            // A target that said nothing, and is gone at the next try, has said nothing.
+            if next.outcome.is_err() && best.outcome.is_ok() {
+                break;
             }
+            best = next;
         }
-        unreachable!("a number of tries is reached")
+        let verdict = judge(case, &best.outcome, &best.bad);
+        Played {
+            found: best
+                .outcome
+                .map_or_else(|why| why, |outcome| outcome.to_string()),
+            verdict,
+            port: best.port,
+            tries,
+            took: begun.elapsed(),
+        }
     }
 
-    /// One try: the outcome, the ULPDUs that a Terminate may be about, the port.
-    fn once(&mut self, case: &Case) -> (Result<Outcome, String>, Vec<Vec<u8>>, u16) {
+    fn once(&mut self, case: &Case) -> Try {
         self.stranger.forget_frames();
         self.stranger.set_faults(port::Faults::default());
         let conn = match case.role {
@@ -125,7 +141,13 @@ impl Player<'_> {
         };
         let conn = match conn {
             Ok(conn) => conn,
-            Err(why) => return (Err(why), Vec::new(), 0),
+            Err(why) => {
+                return Try {
+                    outcome: Err(why),
+                    bad: Vec::new(),
+                    port: 0,
+                };
+            }
         };
         let port = conn.own_port();
         let patience = match case.patience_ms {
@@ -139,7 +161,11 @@ impl Player<'_> {
             state.talk.conn.close();
             let _ = state.talk.conn.end_within(FAREWELL);
         }
-        (outcome, state.bad, port)
+        Try {
+            outcome,
+            bad: state.bad,
+            port,
+        }
     }
 
     /// A connection to the target of this kind; who does not listen yet may do so soon.
@@ -147,14 +173,16 @@ impl Player<'_> {
         let target = self.targets.listener(kind);
         let target = target.ok_or("no target was named that listens")?;
         let end = Instant::now() + self.arrival;
+        let mut is_refused = false;
         loop {
             let conn = self.stranger.dial(target);
             match conn.connected_within(end.saturating_duration_since(Instant::now())) {
                 Some(true) => return Ok(conn),
                 Some(false) if Instant::now() < end => std::thread::sleep(REDIAL),
-                Some(false) => return Err(format!("nobody listens at {target}")),
-                None => return Err(format!("{target} does not answer")),
+                None if !is_refused => return Err(format!("{target} does not answer")),
+                _ => return Err(format!("nobody listens at {target}")),
             }
+            is_refused = true;
         }
     }
 

@@ -37,8 +37,10 @@ fn ulpdu(state: &State<'_>, step: &Step, segment: &Segment) -> Result<Vec<u8>, S
             let whole = state.read.map_or(state.buffer_octets, |read| read.octets);
             let begin = segment.offset.max(0) as u32;
             let octets = segment.octets.unwrap_or(whole.saturating_sub(begin));
-            let data = pattern(begin + octets).split_off(begin as usize);
-            [&ddp::tagged(ddp::READ_RESPONSE, stag, to)[..], &data].concat()
+            let mut data = pattern(whole);
+            data.resize(data.len().max((begin + octets) as usize), b'z');
+            let data = &data[begin as usize..][..octets as usize];
+            [&ddp::tagged(ddp::READ_RESPONSE, stag, to)[..], data].concat()
         }
         Step::Terminate(_) => {
             let [layer, kind, code] = segment.cause.unwrap_or([1, 1, 0]);

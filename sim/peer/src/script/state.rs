@@ -51,9 +51,11 @@ impl Region {
     }
 }
 
-/// The octets of the peer's buffer.
+/// The octets of a buffer: text that a zero ends, as Linux' `rping` writes back no more than that.
 pub(crate) fn pattern(octets: u32) -> Vec<u8> {
-    (0..octets).map(|at| (at * 7 + 3) as u8).collect()
+    let letter = |at: u32| b'A' + (at % 58) as u8;
+    let text = (0..octets).map(|at| if at + 1 == octets { 0 } else { letter(at) });
+    text.collect()
 }
 
 /// Why the steps of a case do not go on.
@@ -76,6 +78,8 @@ pub(crate) struct Numbers {
 pub(crate) struct State<'a> {
     pub stranger: &'a Stranger,
     pub talk: Talk,
+    /// The peer's port.
+    pub port: u16,
     pub patience: Duration,
     /// Full operation has begun.
     pub is_operating: bool,
@@ -108,6 +112,7 @@ impl<'a> State<'a> {
         let numbers = Numbers { ours: 1, theirs: 1 };
         Self {
             stranger,
+            port: talk.conn.own_port(),
             talk,
             patience,
             is_operating: false,

@@ -1,7 +1,7 @@
 //! What an outcome is worth.
 
 use super::case::Case;
-use super::expect::{Asked, Outcome, Repeats};
+use super::expect::{Asked, Expectation, Outcome, Repeats};
 use crate::ddp::{self, Terminate};
 use crate::kept::End;
 
@@ -67,6 +67,17 @@ fn judge_terminate(
     Ok(remark.map(str::to_owned))
 }
 
+/// Layer and type in the other order. Without flags a control word of little-endian bit fields is
+/// one of another cause.
+fn is_exchanged(expectation: &Expectation, outcome: &Outcome) -> bool {
+    match (expectation.asked, outcome) {
+        (Asked::Terminate((layer, kind, code), _), Outcome::Terminate(found, _)) => {
+            found.cause == (kind, layer, code) && layer != kind
+        }
+        _ => false,
+    }
+}
+
 /// A control word in bit fields of a little-endian machine, which RFC 5040 section 4.8 does not
 /// have; whether it would be what is asked for if it were read so.
 fn judge_swapped(case: &Case, terminate: &Terminate, end: Option<End>, bad: &[Vec<u8>]) -> String {
@@ -111,6 +122,9 @@ pub fn judge(case: &Case, outcome: &Result<Outcome, String>, bad: &[Vec<u8>]) ->
     Verdict::Differs(match outcome {
         Outcome::Broken(what) => what.clone(),
         Outcome::Swapped(terminate, end) => judge_swapped(case, terminate, *end, bad),
+        _ if case.expect.iter().any(|asked| is_exchanged(asked, outcome)) => {
+            "layer and error type stand in each other's place (RFC 5040, 4.8)".into()
+        }
         _ => "it is not what the standard asks for".into(),
     })
 }
@@ -139,7 +153,7 @@ mod tests {
         }
     }
 
-    /// RDMAP-016, RDMAP-020: each verdict comes out, and for each reason.
+    /// RFC 5040, 4.8: each verdict comes out, and for each reason.
     #[test]
     fn each_verdict_comes_out() {
         let bad = ddp::send(9, b"nine");
@@ -163,6 +177,7 @@ mod tests {
         differs(swapped, "read so, it is what is asked for");
         let other = Outcome::Swapped(terminate((1, 2, 3), &bad), Some(End::Fin));
         differs(of(other), "read so, it is not what");
+        differs(ended(terminate((2, 1, 2), &bad)), "each other's place");
         differs(ended(terminate((1, 2, 3), &bad)), "asks for");
         differs(
             ended(terminate((1, 2, 2), &ddp::send(8, b"nine"))),
