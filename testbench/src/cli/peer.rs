@@ -39,8 +39,8 @@ Cases about markers and about CRC32C that is not in use need targets that are se
 `rping -s --markers` and `rping -s --no-crc`: --target markers=ADDR and --target no-crc=ADDR.
 
 A verdict is \"as the standard asks\", \"differs\" or \"cannot tell\". Status 0: all are as the
-standard asks; 1: not all. Targets are private and link-local addresses on a tap or socket of this user;
---allow NET permits others. docs/peer.md has the form of case files.";
+standard asks; 1: not all. Targets are private and link-local addresses on a tap or socket of this
+user; --allow NET permits others. docs/peer.md has the form of case files.";
 
 /// Where `rping` listens.
 const PORT: u16 = 7174;
