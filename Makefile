@@ -14,7 +14,7 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 	--test documents document
 
 .DEFAULT_GOAL := help
-.PHONY: help tools demo receive raw-frames counters rping outside check test test-long campaign lint bench \
+.PHONY: help tools demo receive raw-frames counters rping peer outside check test test-long campaign lint bench \
 	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live \
 	generate check-generated figures clean
 
@@ -44,6 +44,11 @@ counters: tools ## a driver process opens the served device, uses it, and prints
 rping: tools ## two devices, a hub, and rping at either end (DUT=model or rtl, ARGS="--markers --revision 1")
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
 	@host-driver/examples/rping.sh --dut $(or $(DUT),model) $(ARGS)
+
+# The programs of rping, and the peer that misbehaves; ARGS are options of `rnic peer`.
+peer: tools ## a peer that misbehaves on purpose against rping on a device in software (ARGS="--case crc-payload")
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
+	@host-driver/examples/peer.sh $(ARGS)
 
 outside: ## an example builds outside of the workspace, with the driver and a device alone
 	@host-driver/examples/outside.sh
@@ -144,9 +149,9 @@ mutants: tools ## single changes of the emitted Verilog, each of which a check m
 vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the served device
 	@testbench/vm/vm-test
 
-live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served device: a table (ROWS=RTL: some rows)
+live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served device: a table (ROWS=RTL: some rows; PEER=1: the cases of rnic peer)
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
-	@python3 testbench/vm/live $(ROWS)
+	@python3 testbench/vm/live $(if $(PEER),--peer) $(ROWS)
 
 generate: ## regenerates docs/registers.md, docs/conformance.md, the tables of docs/security.md and docs/verification.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)

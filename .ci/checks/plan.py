@@ -67,12 +67,23 @@ def everything(effort, is_long):
     """The build of all test programs but the hardware's own, and what it leads to."""
 
     def then(job):
-        return [*jobs_of(built(job.text()), effort), coming_rust(), hardware(effort, is_long)]
+        own = [coming_rust(), scripted_peer(), hardware(effort, is_long)]
+        return [*jobs_of(built(job.text()), effort), *own]
 
     # Of an earlier build; cargo writes it again if there is anything to report.
     (TARGET / ".future-incompat-report.json").unlink(missing_ok=True)
     selection = ["test", "--workspace", "--exclude", "rnic-hdl", "--profile", "dev", *BUILD]
     return cargo("build", selection, "a test program does not compile", then)
+
+
+def scripted_peer():
+    """Every case of the peer that misbehaves against this project, on the programs that are built."""
+    return script(
+        "the scripted peer",
+        ["host-driver/examples/peer.sh", "--patience", "20000"],
+        "make peer runs it alone",
+        environment={"PROGRAMS": str(PROGRAMS)},
+    )
 
 
 def coming_rust():

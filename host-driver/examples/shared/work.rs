@@ -177,7 +177,12 @@ impl Work {
                     return Ok(Some(Happened::Done(completion)));
                 }
                 // Why is an event.
-                _ => self.spoilt = self.spoilt.or(Some((kind, status))),
+                _ => self.spoil(kind, status),
+            }
+            // A Read that the peer will not answer any more never ends well; that it is over is its
+            // completion, and nothing else may follow (DDP-030).
+            if self.is_peer_closed && self.is_request_spoilt() {
+                return Err(self.ended());
             }
         }
         match self.pair.poll_event()? {
@@ -185,7 +190,10 @@ impl Work {
             Some(PairEvent::Established) => self.poll(),
             Some(PairEvent::HalfClosed) => {
                 self.is_peer_closed = true;
-                Ok(Some(Happened::PeerClosed))
+                match self.is_request_spoilt() {
+                    true => Err(self.ended()),
+                    false => Ok(Some(Happened::PeerClosed)),
+                }
             }
             Some(PairEvent::Failed(failure)) => Err(self.failed(&failure)),
             Some(PairEvent::Closed) => {
@@ -194,6 +202,18 @@ impl Work {
             }
             None => Ok(None),
         }
+    }
+
+    /// The first request that did not succeed is kept, before a receive that did not.
+    fn spoil(&mut self, kind: WorkKind, status: Status) {
+        if self.spoilt.is_none() || !self.is_request_spoilt() && kind != WorkKind::Receive {
+            self.spoilt = Some((kind, status));
+        }
+    }
+
+    /// A Send, Write or Read has not succeeded.
+    fn is_request_spoilt(&self) -> bool {
+        matches!(self.spoilt, Some((kind, _)) if kind != WorkKind::Receive)
     }
 
     /// Wait until something has happened, at most until `end`.

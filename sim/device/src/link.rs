@@ -16,12 +16,13 @@ mod capture;
 mod peer;
 mod socket;
 mod connect;
+mod stream;
 mod tap;
 mod kind;
 
 pub(crate) use end::{poll_fd, timespec, SEEK};
 pub use end::{Link, LinkError};
-pub use kind::LinkKind;
+pub use kind::{within, LinkKind};
 
 #[cfg(test)]
 mod tests;

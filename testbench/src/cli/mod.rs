@@ -15,6 +15,8 @@ mod mutants;
 mod emit;
 mod serve;
 mod hub;
+mod peer;
+mod peer_report;
 mod selftest;
 mod json;
 mod outcome;
@@ -39,6 +41,7 @@ Examples:
   rnic emit --width 64 --out build/verilog
   rnic serve --vfio-user /tmp/rnic.sock --link none
   rnic hub --port unix:/tmp/a.wire --port unix:/tmp/b.wire --loss 0.01
+  rnic peer --list
   rnic selftest";
 
 /// Open iWARP RNIC receive offload: play captures through it, generate captures, measure it,
@@ -68,6 +71,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Join served devices, guests and interfaces of Linux, with faults that are asked for.
     Hub(hub::Arguments),
+    /// Play a peer that misbehaves on purpose against an iWARP implementation; a verdict a case.
+    Peer(Box<peer::Arguments>),
     /// Run the self-test of a board at its simulated pins; its script comes from runs that are
     /// compared with the model.
     Selftest(selftest::Arguments),
@@ -96,6 +101,7 @@ fn carry_out(command: Command) -> Result<Outcome, Failure> {
         Command::Emit(arguments) => emit::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Hub(arguments) => hub::run(&arguments),
+        Command::Peer(arguments) => peer::run(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
     }
 }

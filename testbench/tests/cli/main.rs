@@ -6,6 +6,7 @@
 mod outputs;
 mod standard_output;
 mod interrupted;
+mod peer;
 
 use std::fs;
 use std::path::PathBuf;

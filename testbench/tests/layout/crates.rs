@@ -36,7 +36,7 @@ fn brought(needs: &Needs, name: &str) -> BTreeSet<String> {
 }
 
 /// A crate, what it must not bring along, and why.
-const FORBIDDEN: [(&str, &[&str], &str); 6] = [
+const FORBIDDEN: [(&str, &[&str], &str); 7] = [
     (
         "rnic-model",
         &[
@@ -68,6 +68,19 @@ const FORBIDDEN: [(&str, &[&str], &str); 6] = [
         "rnic-iwarp",
         &["rnic-abi", "rnic-driver", "rnic-hdl", "rnic-model"],
         "the protocol knows no device, and others can use it",
+    ),
+    (
+        "rnic-peer",
+        &[
+            "rnic-iwarp",
+            "rnic-tcp",
+            "rnic-wire",
+            "rnic-driver",
+            "rnic-device",
+            "rnic-model",
+            "rnic-testbench",
+        ],
+        "the scripted peer shares no code with what it judges",
     ),
     (
         "rnic-device",

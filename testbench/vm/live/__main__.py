@@ -2,6 +2,7 @@
 
     make live                  all rows
     make live ROWS="RTL"       those with one of these words in their names
+    make live PEER=1           the cases of `rnic peer` against siw, in place of the rows
 
 Packages, module and image are kept in .tools/live by content; nothing is installed, and root is not
 needed. QEMU emulates: KVM is not used. Captures of all tries stay in build/live.
@@ -9,7 +10,8 @@ needed. QEMU emulates: KVM is not used. Captures of all tries stay in build/live
 Environment: DEBIAN_MIRROR, where packages are, if apt of this machine does not know one;
 CARGO_TARGET_DIR, where our programs are built.
 
-Status: 0, all rows passed; 1, one failed; 2, something that is needed is missing.
+Status: 0, all rows passed; 1, one failed; 2, something that is needed is missing. Verdicts about
+siw are findings: with PEER=1 the status is 0 when all cases were played.
 """
 
 import os
@@ -23,6 +25,7 @@ import time
 
 import image
 import packages
+import scripted
 import wire
 from bench import Try
 from machine import Guest
@@ -173,8 +176,31 @@ def run(chosen):
     return failed
 
 
+def run_peer(words):
+    """The cases of `rnic peer`."""
+    fetched = packages.fetch(TOOLS, say)
+    guest_image = image.make(fetched, TOOLS, say)
+    shutil.rmtree(CAPTURES, ignore_errors=True)
+    CAPTURES.mkdir(parents=True)
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="live-") as name:
+        folder = pathlib.Path(name)
+        with Bench(folder, fetched, guest_image) as bench:
+            lines, counts = scripted.run(
+                PROGRAMS / "rnic", bench, folder, CAPTURES / "peer", words, note)
+            boots = bench.boots
+    print((fetched / "versions").read_text(), end="")
+    print(table(lines))
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    print(f"{boots} boots, {time.monotonic() - begun:.0f} s in all")
+    print(f"live: {len(lines) - 1} cases: {counted}")
+    return 0
+
+
 def main(words):
     """The verb."""
+    if words[:1] == ["--peer"]:
+        return run_peer(words[1:])
     if platform.machine() != "x86_64":
         raise packages.Missing("the guest's programs are of x86_64, this machine is not")
     chosen = [row for row in rows() if not words or any(word in row.name for word in words)]

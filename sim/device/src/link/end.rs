@@ -69,7 +69,7 @@ pub(crate) fn poll_fd(link: &dyn Link) -> Option<PollFd<'_>> {
 }
 
 /// The other end of the wire.
-pub trait Link: Debug {
+pub trait Link: Debug + Send {
     /// A client of the device begins.
     fn restart(&mut self) {}
     /// Readable when [`Link::receive`] may have a frame.

@@ -4,9 +4,12 @@ use super::capture::CaptureLink;
 use super::connect::ConnectLink;
 use super::end::{Link, LinkError};
 use super::socket::SocketLink;
+use super::stream::StreamLink;
 use super::tap::TapLink;
 use rnic_output::shown;
 use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -80,6 +83,14 @@ impl Display for LinkKind {
             Self::Tap(name) => write!(formatter, "tap:{name}"),
         }
     }
+}
+
+/// One side of a connected socket whose other side is in this process.
+///
+/// # Errors
+/// The socket is none.
+pub fn within(stream: UnixStream) -> io::Result<Box<dyn Link>> {
+    Ok(Box::new(StreamLink::new(stream)?))
 }
 
 /// No peer.

@@ -8,7 +8,6 @@ mod loss;
 mod many;
 mod scene;
 mod wire;
-mod stranger;
 mod hostile;
 mod hostile_ground;
 mod hostile_meeting;
@@ -24,3 +23,5 @@ mod hostile_tcp;
 mod hostile_path;
 mod hostile_silence;
 mod hostile_rtl;
+
+use rnic_peer as stranger;

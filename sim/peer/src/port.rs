@@ -1,27 +1,25 @@
-//! The stranger's end of a wire: frames on a socket, as TCP sees them, and a record of all of them.
+//! The peer's end of a wire: frames on a socket, as TCP sees them, and a record of all of them.
 //!
 //! ```text
 //!  hub --length, frame--> seen --> dropped while silent, or longer than the path --> inbox --> TCP
+//!                                                                 TCP --> Faults --> sent --> hub
 //! ```
 
-use super::icmp;
+use crate::frame::{ETHERNET_OCTETS, MTU_OCTETS};
+use crate::icmp;
+use crate::wiretap::Segment;
 use smoltcp::phy::{self, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::Duration;
 
-/// Octets of an Ethernet header.
-pub const ETHERNET_OCTETS: usize = 14;
-/// Octets of the longest IP packet.
-pub const MTU_OCTETS: usize = 1500;
 /// How long a reader waits before time is looked at.
 const TICK: Duration = Duration::from_millis(1);
 
 /// Frames as they come off the socket.
-pub struct Reader {
+pub(crate) struct Reader {
     socket: UnixStream,
     input: Vec<u8>,
 }
@@ -50,8 +48,21 @@ impl Reader {
     }
 }
 
+/// What becomes of segments with octets, numbered from 1 on since these faults were set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faults {
+    /// Of those that leave, these are lost.
+    pub lost: Vec<u32>,
+    /// Of those that leave, these do so twice.
+    pub twice: Vec<u32>,
+    /// Of those that leave, these do so behind the next one.
+    pub late: Vec<u32>,
+    /// Of those that come, these are lost.
+    pub unheard: Vec<u32>,
+}
+
 /// What is sent and received.
-pub struct Port {
+pub(crate) struct Port {
     socket: UnixStream,
     inbox: VecDeque<Vec<u8>>,
     /// Frames that came.
@@ -64,14 +75,18 @@ pub struct Port {
     pub path_octets: usize,
     /// What the reports say; 0: there are none.
     pub reported_octets: u16,
+    faults: Faults,
+    /// Segments with octets since the faults were set: those that left, those that came.
+    counts: [u32; 2],
+    /// A frame that the next one overtakes.
+    held: Option<Vec<u8>>,
 }
 
 impl Port {
-    /// Join the port of a hub.
-    pub fn join(path: &Path) -> (Self, Reader) {
-        let socket = UnixStream::connect(path).expect("the hub listens");
-        let reading = socket.try_clone().expect("a file");
-        reading.set_read_timeout(Some(TICK)).expect("a socket");
+    /// Join a wire.
+    pub fn join(socket: UnixStream) -> io::Result<(Self, Reader)> {
+        let reading = socket.try_clone()?;
+        reading.set_read_timeout(Some(TICK))?;
         let port = Self {
             socket,
             inbox: VecDeque::new(),
@@ -80,18 +95,44 @@ impl Port {
             is_silent: false,
             path_octets: MTU_OCTETS,
             reported_octets: 0,
+            faults: Faults::default(),
+            counts: [0; 2],
+            held: None,
         };
         let input = Vec::new();
         let reader = Reader {
             socket: reading,
             input,
         };
-        (port, reader)
+        Ok((port, reader))
+    }
+
+    /// Segments are counted from here on.
+    pub fn set_faults(&mut self, faults: Faults) {
+        self.faults = faults;
+        self.counts = [0; 2];
+    }
+
+    /// The number of a frame's segment, if it has octets.
+    fn number(&mut self, side: usize, frame: &[u8]) -> Option<u32> {
+        if self.faults == Faults::default() {
+            return None;
+        }
+        let segment = Segment::read_unsummed(frame)?;
+        if segment.payload.is_empty() {
+            return None;
+        }
+        self.counts[side] += 1;
+        Some(self.counts[side])
     }
 
     /// A frame has come.
     pub fn take(&mut self, frame: Vec<u8>) {
         if self.is_silent {
+            return;
+        }
+        let number = self.number(1, &frame);
+        if number.is_some_and(|number| self.faults.unheard.contains(&number)) {
             return;
         }
         self.seen.push(frame.clone());
@@ -102,11 +143,30 @@ impl Port {
         }
     }
 
-    /// Send a frame.
+    /// Send a frame, unless a fault has it otherwise.
     pub fn send(&mut self, frame: Vec<u8>) {
         if self.is_silent {
             return;
         }
+        let number = self.number(0, &frame);
+        let is_among = |numbers: &Vec<u32>| number.is_some_and(|number| numbers.contains(&number));
+        if is_among(&self.faults.lost) {
+            return;
+        }
+        if is_among(&self.faults.late) {
+            self.held = Some(frame);
+            return;
+        }
+        if is_among(&self.faults.twice) {
+            self.put(frame.clone());
+        }
+        self.put(frame);
+        if let Some(held) = self.held.take() {
+            self.put(held);
+        }
+    }
+
+    fn put(&mut self, frame: Vec<u8>) {
         let mut octets = (frame.len() as u32).to_be_bytes().to_vec();
         octets.extend_from_slice(&frame);
         // A wire that is gone takes nothing.
@@ -116,7 +176,7 @@ impl Port {
 }
 
 /// A frame for TCP.
-pub struct Incoming(Vec<u8>);
+pub(crate) struct Incoming(Vec<u8>);
 
 impl phy::RxToken for Incoming {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, take: F) -> R {
@@ -125,7 +185,7 @@ impl phy::RxToken for Incoming {
 }
 
 /// Room for a frame of TCP.
-pub struct Outgoing<'a>(&'a mut Port);
+pub(crate) struct Outgoing<'a>(&'a mut Port);
 
 impl phy::TxToken for Outgoing<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, octets: usize, fill: F) -> R {

@@ -6,12 +6,21 @@
 //!  Terminate  layer, type | code | M D R 0 | 0 | length 2 | DDP header | Read Request 28
 //! ```
 
-/// Opcodes of RDMAP.
+use thiserror::Error;
+
+/// Opcodes of RDMAP: RDMA Write.
 pub const WRITE: u8 = 0;
+/// RDMA Read Request.
 pub const READ_REQUEST: u8 = 1;
+/// RDMA Read Response.
 pub const READ_RESPONSE: u8 = 2;
+/// Send.
 pub const SEND: u8 = 3;
+/// Send with Invalidate.
 pub const SEND_INVALIDATE: u8 = 4;
+/// Send with Solicited Event.
+pub const SEND_SOLICITED: u8 = 5;
+/// Terminate.
 pub const TERMINATE: u8 = 7;
 /// Octets of a tagged header.
 pub const TAGGED_OCTETS: usize = 14;
@@ -61,10 +70,15 @@ pub fn send(msn: u32, payload: &[u8]) -> Vec<u8> {
 /// What a Read Request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadRequest {
+    /// Data Sink STag.
     pub sink_stag: u32,
+    /// Data Sink Tagged Offset.
     pub sink_to: u64,
+    /// RDMA Read Message Size.
     pub octets: u32,
+    /// Data Source STag.
     pub source_stag: u32,
+    /// Data Source Tagged Offset.
     pub source_to: u64,
 }
 
@@ -81,18 +95,28 @@ impl ReadRequest {
     }
 
     /// A Read Request's ULPDU, read.
+    ///
+    /// # Panics
+    /// Its payload has not 28 octets.
     pub fn read(ulpdu: &[u8]) -> Self {
-        let payload = &ulpdu[UNTAGGED_OCTETS..];
-        assert_eq!(payload.len(), READ_REQUEST_OCTETS);
+        Self::checked(ulpdu).expect("28 octets")
+    }
+
+    /// A Read Request's ULPDU, read; `None`: its payload has not 28 octets.
+    pub fn checked(ulpdu: &[u8]) -> Option<Self> {
+        let payload = ulpdu.get(UNTAGGED_OCTETS..)?;
+        if payload.len() != READ_REQUEST_OCTETS {
+            return None;
+        }
         let word = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().expect("four"));
         let long = |at: usize| u64::from_be_bytes(payload[at..at + 8].try_into().expect("eight"));
-        Self {
+        Some(Self {
             sink_stag: word(0),
             sink_to: long(4),
             octets: word(12),
             source_stag: word(16),
             source_to: long(20),
-        }
+        })
     }
 }
 
@@ -108,9 +132,29 @@ pub struct Terminate {
     pub cause: (u8, u8, u8),
     /// M, D and R.
     pub control: [bool; 3],
+    /// DDP Segment Length.
     pub segment_octets: Option<u16>,
+    /// The header of the DDP segment that it is about.
     pub ddp_header: Vec<u8>,
+    /// The payload of the Read Request that it is about.
     pub read_request: Vec<u8>,
+}
+
+/// What a Terminate must not be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TerminateFault {
+    /// DDP-014, RDMAP-020.
+    #[error("its header is {0:02x?}: it is the first message of queue 2, in one segment")]
+    Header(Vec<u8>),
+    /// RDMAP-016.
+    #[error("its reserved bits are not zero: {0:02x?}")]
+    Reserved(Vec<u8>),
+    /// RDMAP-016.
+    #[error("its flags M, D and R do not fit each other: {0:02x?}")]
+    Flags(Vec<u8>),
+    /// RDMAP-016.
+    #[error("its octets are not those that its flags announce: {0:02x?}")]
+    Length(Vec<u8>),
 }
 
 impl Terminate {
@@ -120,42 +164,66 @@ impl Terminate {
     /// It is not the first message of queue 2 in one segment, its reserved bits are not zero, or
     /// its octets are not those that it announces.
     pub fn read(ulpdu: &[u8]) -> Self {
-        let (header, payload) = ulpdu.split_at(UNTAGGED_OCTETS);
-        assert_eq!(
-            header,
-            untagged(TERMINATE, 2, 1, 0),
-            "header of the Terminate"
-        );
-        let flags = payload[2];
-        let reserved = u16::from_be_bytes([flags & 0x1f, payload[3]]);
-        assert_eq!(reserved, 0, "reserved bits of {payload:02x?}");
-        let control = [0x80, 0x40, 0x20].map(|bit| flags & bit != 0);
-        let [has_length, has_ddp, has_rdma] = control;
-        assert!(
-            has_length == has_ddp && (has_ddp || !has_rdma),
-            "{payload:02x?}"
-        );
+        Self::checked(ulpdu).unwrap_or_else(|fault| panic!("Terminate: {fault}"))
+    }
+
+    /// Read a ULPDU whose control word is laid out by the bit fields of a little-endian machine:
+    /// the layer in the low half of its octet, M, D and R in the lowest bits of theirs.
+    ///
+    /// # Errors
+    /// It is none even so.
+    pub fn swapped(ulpdu: &[u8]) -> Result<Self, TerminateFault> {
+        let mut turned = ulpdu.to_vec();
+        if let Some(control) = turned.get_mut(UNTAGGED_OCTETS..UNTAGGED_OCTETS + 4) {
+            control[0] = control[0].rotate_left(4);
+            control[2] = control[2].reverse_bits();
+        }
+        Self::checked(&turned)
+    }
+
+    /// Read a ULPDU.
+    ///
+    /// # Errors
+    /// It is none that RFC 5040 section 4.8 knows.
+    pub fn checked(ulpdu: &[u8]) -> Result<Self, TerminateFault> {
+        let header = ulpdu.get(..UNTAGGED_OCTETS).unwrap_or(ulpdu);
+        if header != untagged(TERMINATE, 2, 1, 0) {
+            return Err(TerminateFault::Header(header.to_vec()));
+        }
+        let payload = &ulpdu[UNTAGGED_OCTETS..];
+        let length = || TerminateFault::Length(payload.to_vec());
+        let (control, rest) = payload.split_first_chunk::<4>().ok_or_else(length)?;
+        if control[2] & 0x1f != 0 || control[3] != 0 {
+            return Err(TerminateFault::Reserved(payload.to_vec()));
+        }
+        let flags = [0x80, 0x40, 0x20].map(|bit| control[2] & bit != 0);
+        let [has_length, has_ddp, has_rdma] = flags;
+        if has_length != has_ddp || has_rdma && !has_ddp {
+            return Err(TerminateFault::Flags(payload.to_vec()));
+        }
         let (segment_octets, rest) = match has_length {
-            true => (
-                Some(u16::from_be_bytes([payload[4], payload[5]])),
-                &payload[6..],
-            ),
-            false => (None, &payload[4..]),
+            true => {
+                let (octets, rest) = rest.split_first_chunk().ok_or_else(length)?;
+                (Some(u16::from_be_bytes(*octets)), rest)
+            }
+            false => (None, rest),
         };
         let ddp_octets = match rest.first() {
             Some(first) if has_ddp && first & 0x80 != 0 => TAGGED_OCTETS,
             Some(_) if has_ddp => UNTAGGED_OCTETS,
             _ => 0,
         };
-        let (ddp_header, read_request) = rest.split_at(ddp_octets);
+        let (ddp_header, read_request) = rest.split_at_checked(ddp_octets).ok_or_else(length)?;
         let rdma_octets = if has_rdma { READ_REQUEST_OCTETS } else { 0 };
-        assert_eq!(read_request.len(), rdma_octets, "{payload:02x?}");
-        Self {
-            cause: (payload[0] >> 4, payload[0] & 0x0f, payload[1]),
-            control,
+        if read_request.len() != rdma_octets {
+            return Err(length());
+        }
+        Ok(Self {
+            cause: (control[0] >> 4, control[0] & 0x0f, control[1]),
+            control: flags,
             segment_octets,
             ddp_header: ddp_header.to_vec(),
             read_request: read_request.to_vec(),
-        }
+        })
     }
 }

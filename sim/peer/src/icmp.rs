@@ -1,9 +1,7 @@
 //! Reports of packets that are too big for a link on their way, octet by octet (RFC 792, RFC 1191).
 
-use super::port::ETHERNET_OCTETS;
+use crate::frame::{ETHERNET_OCTETS, IPV4_OCTETS};
 
-/// Octets of an IPv4 header without options.
-const IPV4_OCTETS: usize = 20;
 /// What a report repeats: the IPv4 header and 8 octets behind it.
 const REPEATED_OCTETS: usize = IPV4_OCTETS + 8;
 

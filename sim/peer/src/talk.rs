@@ -1,15 +1,22 @@
 //! A connection in full operation.
 
-use super::mpa::{Fpdu, Framing};
-use super::{ddp, Conn};
+use crate::conn::Conn;
+use crate::ddp;
+use crate::kept::End;
+use crate::mpa::{Fpdu, Framing, Stream};
+use std::time::Duration;
 
 /// A connection, and where both of its streams are.
+#[derive(Debug)]
 pub struct Talk {
+    /// TCP.
     pub conn: Conn,
     /// What the stranger sends.
     pub framing: Framing,
     /// The stranger has asked for markers.
     markers: bool,
+    /// CRC32C is in use.
+    crc: bool,
     /// Octets of the other end's start-up frame.
     begin: usize,
 }
@@ -21,8 +28,17 @@ impl Talk {
             conn,
             framing: Framing::new(markers[0]),
             markers: markers[1],
+            crc: true,
             begin,
         }
+    }
+
+    /// Full operation begins: behind a start-up frame of `begin` octets, with markers in what is
+    /// sent and in what comes, and CRC32C or none.
+    pub fn switch(&mut self, begin: usize, markers: [bool; 2], crc: bool) {
+        (self.begin, self.crc) = (begin, crc);
+        self.framing = Framing::new(markers[0]);
+        self.markers = markers[1];
     }
 
     /// Send an FPDU; where it begins, from SeqStart.
@@ -41,12 +57,33 @@ impl Talk {
         position
     }
 
+    /// Everything that has come.
+    pub fn stream(&self) -> Stream {
+        Stream::read(self.markers, self.crc, &self.conn.received()[self.begin..])
+    }
+
+    /// Everything that has come, once `look` finds something in it or at the end, if it does in
+    /// this time.
+    pub fn within<T>(
+        &self,
+        patience: Duration,
+        mut look: impl FnMut(&Stream, Option<End>) -> Option<T>,
+    ) -> Option<T> {
+        self.conn.within(patience, |kept, _| {
+            let octets = &kept.received[self.begin..];
+            look(&Stream::read(self.markers, self.crc, octets), kept.end)
+        })
+    }
+
     /// ULPDUs that have come.
     pub fn heard(&self) -> Vec<Vec<u8>> {
         Framing::read(self.markers, &self.conn.received()[self.begin..])
     }
 
     /// ULPDUs, once there are `count`.
+    ///
+    /// # Panics
+    /// It takes longer than a minute, or one is wrong.
     pub fn wait_heard(&self, count: usize) -> Vec<Vec<u8>> {
         self.conn.wait_for("FPDUs", |kept, _| {
             let heard = Framing::read(self.markers, &kept.received[self.begin..]);

@@ -1,88 +1,69 @@
-//! A connection of the stranger's: octets both ways, and its ends.
+//! A connection of the peer's: octets both ways, and its ends.
 
-use super::Shared;
+use crate::kept::{End, Kept};
+use crate::shared::Shared;
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::{Socket, State};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// A connection, as the thread has it.
-#[derive(Default)]
-pub struct Kept {
-    /// Octets that TCP has no room for yet.
-    pub outgoing: Vec<u8>,
-    /// All octets that came.
-    pub received: Vec<u8>,
-    /// Octets are taken from TCP as they come.
-    pub is_reading: bool,
-    /// A FIN follows `outgoing`.
-    pub is_closing: bool,
-    /// How the other side has ended first.
-    pub end: Option<End>,
-}
+/// What takes longer has not come, in tests.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-impl Kept {
-    /// Octets both ways; says whether there were some.
-    pub fn exchange(&mut self, socket: &mut Socket<'_>) -> bool {
-        let mut has_moved = false;
-        let ended = match socket.state() {
-            State::CloseWait | State::LastAck | State::Closing | State::TimeWait => Some(End::Fin),
-            State::Closed => Some(End::Reset),
-            _ => None,
-        };
-        self.end = self.end.or(ended);
-        while self.is_reading && socket.can_recv() {
-            let taken = socket.recv(|octets| (octets.len(), octets.to_vec()));
-            self.received.extend(taken.expect("it can be read"));
-            has_moved = true;
-        }
-        if !self.outgoing.is_empty() && socket.can_send() {
-            let count = socket.send_slice(&self.outgoing).expect("it can be sent");
-            self.outgoing.drain(..count);
-            has_moved |= count > 0;
-        }
-        if self.is_closing && self.outgoing.is_empty() {
-            self.is_closing = false;
-            socket.close();
-            has_moved = true;
-        }
-        has_moved
-    }
-}
-
-/// How a connection has ended on the other side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    Fin,
-    Reset,
-}
-
-/// A connection of the stranger's.
+/// A connection of the peer's; it is reset when it is dropped.
+#[derive(Debug)]
 pub struct Conn {
-    pub(super) shared: Arc<Shared>,
-    pub(super) handle: SocketHandle,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) handle: SocketHandle,
 }
 
 impl Conn {
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Kept, &mut Socket<'static>) -> T) -> T {
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Kept, &mut Socket<'static>) -> T) -> T {
         self.shared.change(|inner| {
             let kept = inner.kept.get_mut(&self.handle).expect("it is there");
             change(kept, inner.sockets.get_mut(self.handle))
         })
     }
 
-    pub(super) fn wait_for<T>(
+    pub(crate) fn within<T>(
         &self,
-        what: &str,
+        patience: Duration,
         mut look: impl FnMut(&mut Kept, &mut Socket<'static>) -> Option<T>,
-    ) -> T {
-        self.shared.wait_for(what, |inner| {
+    ) -> Option<T> {
+        self.shared.wait_within(patience, |inner| {
             let kept = inner.kept.get_mut(&self.handle).expect("it is there");
             look(kept, inner.sockets.get_mut(self.handle))
         })
     }
 
+    /// As [`Conn::within`], for tests.
+    ///
+    /// # Panics
+    /// It takes longer than a minute.
+    pub(crate) fn wait_for<T>(
+        &self,
+        what: &str,
+        look: impl FnMut(&mut Kept, &mut Socket<'static>) -> Option<T>,
+    ) -> T {
+        let found = self.within(PATIENCE, look);
+        found.unwrap_or_else(|| panic!("the stranger has waited for {what}"))
+    }
+
+    /// Wait until it is open.
+    ///
+    /// # Panics
+    /// It takes longer than a minute.
     pub fn wait_connected(&self) {
         self.wait_for("a connection", |_, socket| socket.may_send().then_some(()));
+    }
+
+    /// Whether it is open after this time: `Some(false)`, it has been refused; `None`, nobody has
+    /// answered.
+    pub fn connected_within(&self, patience: Duration) -> Option<bool> {
+        self.within(patience, |_, socket| match socket.state() {
+            State::Closed => Some(false),
+            _ => socket.may_send().then_some(true),
+        })
     }
 
     /// Its port.
@@ -124,6 +105,9 @@ impl Conn {
     }
 
     /// All octets, once there are `count`.
+    ///
+    /// # Panics
+    /// It takes longer than a minute.
     pub fn wait_octets(&self, count: usize) -> Vec<u8> {
         self.wait_for("octets", |kept, _| {
             (kept.received.len() >= count).then(|| kept.received.clone())
@@ -131,15 +115,34 @@ impl Conn {
     }
 
     /// How the other side has ended, as soon as it has.
+    ///
+    /// # Panics
+    /// It takes longer than a minute.
     pub fn wait_end(&self) -> End {
         self.wait_for("an end", |kept, _| kept.end)
     }
 
+    /// How the other side has ended, if it does in this time.
+    pub fn end_within(&self, patience: Duration) -> Option<End> {
+        self.within(patience, |kept, _| kept.end)
+    }
+
     /// Everything that was sent is acknowledged.
+    ///
+    /// # Panics
+    /// It takes longer than a minute.
     pub fn wait_acknowledged(&self) {
         self.wait_for("acknowledgements", |kept, socket| {
             (kept.outgoing.is_empty() && socket.send_queue() == 0).then_some(())
         });
+    }
+
+    /// Whether everything that was sent is acknowledged in this time.
+    pub fn acknowledged_within(&self, patience: Duration) -> bool {
+        let done = self.within(patience, |kept, socket| {
+            (kept.outgoing.is_empty() && socket.send_queue() == 0).then_some(())
+        });
+        done.is_some()
     }
 }
 
