@@ -67,7 +67,7 @@ fn nothing_stays_exposed() {
     world.end();
 }
 
-/// RPC-054: Calls that a connection has left without a reply go again on the next one.
+/// RPC-055: Calls that a connection has left without a reply go again on the next one.
 #[test]
 fn calls_outlive_their_connection() {
     let settings = Settings {

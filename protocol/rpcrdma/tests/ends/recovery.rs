@@ -3,7 +3,7 @@ use crate::harness::{ask, World, GET, LIST, NULL, PUT};
 use rpcrdma::fabric::Choice;
 use rpcrdma::{Event, Settings};
 
-/// Calls go again on the next connection, oldest first, under the same XIDs, with chunks exposed
+/// RPC-055: Calls go again on the next connection, oldest first, under the same XIDs, with chunks exposed
 /// anew (RFC 5666 section 8); nobody is told in between.
 #[test]
 fn calls_go_again_in_order() {

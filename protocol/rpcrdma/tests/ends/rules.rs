@@ -35,7 +35,7 @@ fn calls_wait_for_credits() {
     }
 }
 
-/// RPC-010, RPC-015, RPC-022: without a write list and a reply chunk a long reply comes by read
+/// RPC-010, RPC-015, RPC-022, RPC-052: without a write list and a reply chunk a long reply comes by read
 /// list, and exactly one DONE follows; a call with a read list has none.
 #[test]
 fn a_reply_by_read_list_is_followed_by_one_done() {
@@ -133,7 +133,7 @@ fn a_single_handle_is_invalidated_remotely() {
     world.assert_clean();
 }
 
-/// With two STags for all calls they wait for one another, and all end.
+/// RPC-054: With two STags for all calls they wait for one another, and all end.
 #[test]
 fn calls_wait_for_entries() {
     let fabric = fabric::Settings {

@@ -1,5 +1,7 @@
 //! Each way of a message, in the sizes around its limits.
-use crate::harness::{ask, pattern, write_call, Ask, World, GET, LIST, LONG_PUT, NULL, PAIR, PUT};
+use crate::harness::{
+    ask, pattern, write_call, Ask, World, GET, LIST, LONG_LIST, LONG_PUT, NULL, PAIR, PUT,
+};
 use rpcrdma::stream::Message;
 use rpcrdma::verbs::Memory;
 use rpcrdma::{Offer, Settings};
@@ -9,7 +11,8 @@ const SIZES: [u32; 16] = [
     1_048_576,
 ];
 
-/// RPC-003, RPC-008, RPC-014, RPC-016: every size either way, inline or as a chunk, arrives.
+/// RPC-003, RPC-008, RPC-014, RPC-016, RPC-047: every size either way, inline or as a chunk,
+/// arrives; a result in the caller's memory, a long reply in the pool's.
 #[test]
 fn every_size_arrives() {
     let mut world = World::default();
@@ -47,8 +50,32 @@ fn every_size_arrives_without_private_data() {
     }
 }
 
-/// RPC-012, RPC-017: each result takes its own write chunk, whole, also where the one before is
-/// filled in part or not at all.
+/// RPC-053: A call may be long and have a long reply, by a reply chunk or by a read list.
+#[test]
+fn a_long_call_has_a_long_reply() {
+    let settings = Settings {
+        read_lists: true,
+        ..Settings::default()
+    };
+    for (offers_reply, knows_more) in [(true, true), (true, false), (false, false)] {
+        let mut world = World::new(Default::default(), settings, settings);
+        world.offers_reply = offers_reply;
+        if !knows_more {
+            world.peer_data = [None, None];
+        }
+        world.connect();
+        for length in [4_097, 30_000] {
+            let asked = ask(LONG_LIST, 3, length);
+            world.call(asked);
+            world.assert_clean();
+        }
+        let done = 2 * u64::from(!offers_reply);
+        assert_eq!(world.client.endpoint.counters().dones_sent, done);
+    }
+}
+
+/// RPC-012, RPC-017, RPC-048: each result takes its own write chunk, whole, also where the one
+/// before is filled in part or not at all; a chunk is filled from its beginning.
 #[test]
 fn each_result_takes_one_write_chunk() {
     for (length, offered) in [

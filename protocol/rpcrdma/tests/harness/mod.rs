@@ -32,6 +32,8 @@ pub const LIST: u32 = 3;
 pub const LONG_PUT: u32 = 4;
 /// Answered by two items: the octets at the offset, and half as many from there.
 pub const PAIR: u32 = 5;
+/// As LIST, with as many octets inline in the call.
+pub const LONG_LIST: u32 = 6;
 
 pub const TEST: Program<'static> = Program {
     name: "pattern",
@@ -52,6 +54,7 @@ pub const TEST: Program<'static> = Program {
             ..Procedure::simple(GET, "GET", 4)
         },
         Procedure::listing(LIST, "LIST", 4),
+        Procedure::listing(LONG_LIST, "LONG_LIST", 4),
         Procedure {
             arguments: Items::Last,
             ..Procedure::simple(LONG_PUT, "LONG_PUT", 4)
@@ -115,7 +118,7 @@ pub fn write_call(message: &mut Message, xid: u32, ask: Ask, source: MemoryId) {
         offset: u64::from(ask.offset),
         length: ask.length,
     };
-    if ask.procedure == LONG_PUT {
+    if matches!(ask.procedure, LONG_PUT | LONG_LIST) {
         message
             .opaque(&pattern(ask.offset, ask.length))
             .expect("short");
@@ -288,7 +291,7 @@ impl World {
         let octets = match ask.procedure {
             NULL => 0,
             GET if has_result => 4,
-            GET | LIST => 4 + ask.length.next_multiple_of(4),
+            GET | LIST | LONG_LIST => 4 + ask.length.next_multiple_of(4),
             _ => 4,
         };
         let octets = if self.offers_reply { octets } else { 4 };
@@ -356,6 +359,11 @@ impl World {
                     message.item(place.first(length / 2)).expect("two items");
                 }
                 LIST => message.opaque(expected(offset, length)).expect("short"),
+                LONG_LIST => {
+                    let inline = reader.inline_opaque(u32::MAX).expect("the inline octets");
+                    assert!(inline == expected(offset, length));
+                    message.opaque(expected(offset, length)).expect("short");
+                }
                 _ => {
                     if call.procedure == LONG_PUT {
                         let inline = reader.inline_opaque(u32::MAX).expect("the inline octets");
@@ -404,7 +412,9 @@ impl World {
         let expected = || &pattern[ask.offset as usize..][..ask.length as usize];
         match ask.procedure {
             NULL => {}
-            LIST => assert!(reader.inline_opaque(u32::MAX).expect("octets") == expected()),
+            LIST | LONG_LIST => {
+                assert!(reader.inline_opaque(u32::MAX).expect("octets") == expected());
+            }
             GET => {
                 scratch.resize(ask.length as usize, 0);
                 match reader.opaque(u32::MAX).expect("the item") {

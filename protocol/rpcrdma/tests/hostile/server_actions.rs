@@ -455,6 +455,7 @@ pub fn submit(scene: &mut Scene, asked: Ask) -> CallId {
     call
 }
 
+/// RPC-051: What is wrong with a reply fails its call or ends the connection; no error answers it.
 #[test]
 fn each_action_of_a_server_has_its_fate_and_its_counter() {
     for case in &CASES {

@@ -1,7 +1,7 @@
 //! Netids and universal addresses.
 use crate::binding::address::{netid, parse_universal_address, universal_address, NFS_PORT};
 
-/// RPC-040: NFS is at port 20049; rdma is for IPv4, rdma6 for IPv6.
+/// RPC-040, RPC-056: NFS is at port 20049; rdma is for IPv4, rdma6 for IPv6.
 #[test]
 fn services_are_written_as_they_are_read() {
     let services = [

@@ -109,7 +109,7 @@ fn compounds_have_as_many_items_as_their_table_says() {
     assert_eq!(compound(&[(44, 5)]), Ok(()));
 }
 
-/// RFC 5666, 11: arguments that are protected are in the stream as a whole.
+/// RPC-057, RFC 5666, 11: arguments that are protected are in the stream as a whole.
 #[test]
 fn protected_arguments_have_no_chunks() {
     let integrity = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 2];

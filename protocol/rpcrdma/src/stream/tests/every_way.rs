@@ -247,7 +247,7 @@ fn calls_by_every_way_are_read_as_they_were_sent() {
     assert!(seen.values().all(|count| *count > 50), "{seen:?}");
 }
 
-/// RPC-010, RPC-013, RPC-016, RPC-017, RPC-033: replies.
+/// RPC-010, RPC-013, RPC-016, RPC-017, RPC-033, RPC-050: replies.
 #[test]
 fn replies_by_every_way_are_read_as_they_were_sent() {
     let mut random = ChaCha8Rng::seed_from_u64(2);

@@ -52,7 +52,7 @@ fn short_calls_are_one_send() {
     );
 }
 
-/// RPC-008, RPC-019: a long item is a read chunk of its exact octets.
+/// RPC-008, RPC-019, RPC-046: a long item is a read chunk of its exact octets.
 #[test]
 fn long_items_are_chunks() {
     let long = message(40, &[512, 511, 0, 513]);
