@@ -3,6 +3,7 @@
 //! `hostile*`: one device, and a peer that is not ours ([`stranger`]) and does what it should not.
 
 mod basics;
+mod batches;
 mod ends;
 mod loss;
 mod many;

@@ -151,6 +151,16 @@ impl Scene {
         startup: [&startup::Settings; 2],
         options: PairOptions,
     ) -> [QueuePair; 2] {
+        self.pairs_with(startup, options, options.receives)
+    }
+
+    /// As [`Scene::pairs_of`], with so many receives posted.
+    pub fn pairs_with(
+        &self,
+        startup: [&startup::Settings; 2],
+        options: PairOptions,
+        posted: u32,
+    ) -> [QueuePair; 2] {
         let [opened, accepted] = self.streams();
         let pairs = std::thread::scope(|scope| {
             let responder = scope.spawn(|| {
@@ -158,13 +168,13 @@ impl Scene {
                 assert_eq!(request.private_data(), b"hello");
                 let pair = request.queue_pair(&self.responder.domain, &options);
                 let pair = pair.expect("there is room");
-                post_receives(&self.responder, &pair, options.receives);
+                post_receives(&self.responder, &pair, posted);
                 pair.accept(b"welcome").expect("accepted");
                 pair
             });
             let pair = opened.queue_pair(&self.initiator.domain, startup[0], &options);
             let pair = pair.expect("there is room");
-            post_receives(&self.initiator, &pair, options.receives);
+            post_receives(&self.initiator, &pair, posted);
             assert_eq!(pair.start(b"hello").expect("a Reply"), b"welcome");
             [pair, responder.join().expect("it does not panic")]
         });
