@@ -255,6 +255,7 @@ fn each_read_takes_its_chunk() {
 
 #[test]
 fn results_that_are_wrong_are_refused() {
+    assert_eq!(results(&words(&[10_020, 0, 0])).status(), 10_020);
     assert_eq!(only(&words(&[0, 0, 1, 11, 0])), Err(DecodeError::Unknown));
     assert_eq!(
         only(&words(&[0, 0, 1, 25, 0, 2, 0])),
