@@ -1,4 +1,6 @@
 //! The soak within a second or two: every mode, with a cut after each step of a few calls.
+// Each program takes what it needs of it.
+#[allow(unused)]
 mod harness;
 #[path = "../examples/soak/run.rs"]
 mod run;

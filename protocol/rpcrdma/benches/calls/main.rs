@@ -10,6 +10,8 @@
 //! Writes and Reads, in the last column and not in the others. Goals are printed, not asserted: a
 //! shared machine says little about another one.
 mod ends;
+// Each program takes what it needs of it.
+#[allow(unused)]
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
 

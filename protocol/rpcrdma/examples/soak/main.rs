@@ -9,6 +9,8 @@
 //!
 //! Every payload is compared. At the end no STag is valid, no buffer lent and no call waits, or
 //! the run panics. A line for each mode: calls, connections, what was waited for.
+// Each program takes what it needs of it.
+#[allow(unused)]
 #[path = "../../tests/harness/mod.rs"]
 mod harness;
 mod run;

@@ -2,7 +2,6 @@
 //!
 //! Both hosts hold the same pattern in memory: what a call names by offset and length can be
 //! checked wherever it arrives.
-#![allow(dead_code, reason = "each test takes what it needs")]
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
 use rpcrdma::binding::{Items, Procedure, Program, ReplyBound};

@@ -1,5 +1,7 @@
 //! What a hostile peer can do to either end: each action has its answer and its counter, and
 //! leaves nothing exposed, lent or waiting.
+// Each program takes what it needs of it.
+#[allow(unused)]
 #[path = "../harness/mod.rs"]
 mod harness;
 
