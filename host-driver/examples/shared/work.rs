@@ -166,7 +166,11 @@ impl Work {
                     }
                     return Ok(Happened::PeerClosed);
                 }
-                Some(PairEvent::Failed(failure)) => return Err(self.failed(&failure)),
+                Some(PairEvent::Failed(failure)) => {
+                    let why = self.failed(&failure);
+                    self.leave(&failure);
+                    return Err(why);
+                }
                 Some(PairEvent::Closed) => {
                     self.is_closed = true;
                     return Err(self.ended());
@@ -174,6 +178,16 @@ impl Work {
                 None if self.is_readable(end)? => {}
                 None => return Err(self.silent()),
             }
+        }
+    }
+
+    /// Close behind the Terminate and let it arrive: a queue pair that is dropped sends an RST,
+    /// which may overtake it (RFC 5040 section 5.6 has the connection closed gracefully).
+    fn leave(&self, failure: &PairFailure) {
+        if !matches!(failure, PairFailure::Lost) {
+            // What fails here has failed for the reason that is already known.
+            let _ = self.pair.disconnect();
+            let _ = self.linger();
         }
     }
 
