@@ -176,7 +176,7 @@ fn play(name: &str, flaw: Option<Flaw>) -> Played {
         },
         patience: Duration::from_millis(700),
         arrival: Duration::from_secs(1),
-        tries: 1,
+        tries: 2,
         is_deserted: false,
     };
     std::thread::scope(|scope| {
@@ -262,6 +262,7 @@ fn what_cannot_be_told_is_told() {
             Some(Flaw::BadCrc),
             "before the case's own steps",
         ),
+        ("marker-ping", Some(Flaw::None), "does not ask for markers"),
     ] {
         let played = play(name, flaw);
         let Verdict::CannotTell(why) = &played.verdict else {

@@ -94,6 +94,8 @@ pub struct Played {
 /// One try.
 struct Try {
     outcome: Result<Outcome, String>,
+    /// The target does not do for the case, however often it is tried.
+    is_unfit: bool,
     /// ULPDUs that a Terminate may be about.
     bad: Vec<Vec<u8>>,
     port: u16,
@@ -102,7 +104,7 @@ struct Try {
 /// Nothing came of it, where something was due.
 fn is_nothing(case: &Case, tried: &Try) -> bool {
     let is_good = matches!(judge(case, &tried.outcome, &tried.bad), Verdict::AsAsked(_));
-    !is_good && matches!(tried.outcome, Err(_) | Ok(Outcome::Silent))
+    !is_good && !tried.is_unfit && matches!(tried.outcome, Err(_) | Ok(Outcome::Silent))
 }
 
 impl Player<'_> {
@@ -114,8 +116,8 @@ impl Player<'_> {
         while tries < self.tries && !self.is_deserted && is_nothing(case, &best) {
             let next = self.once(case);
             tries += 1;
-            // A target that said nothing, and is gone at the next try, has said nothing.
-            if next.outcome.is_err() && best.outcome.is_ok() {
+            // One that is gone at the next try (no connection has a port then) tells nothing new.
+            if next.outcome.is_err() && (best.outcome.is_ok() || next.port == 0) {
                 break;
             }
             best = next;
@@ -144,6 +146,7 @@ impl Player<'_> {
             Err(why) => {
                 return Try {
                     outcome: Err(why),
+                    is_unfit: false,
                     bad: Vec::new(),
                     port: 0,
                 };
@@ -163,6 +166,7 @@ impl Player<'_> {
         }
         Try {
             outcome,
+            is_unfit: state.is_unfit,
             bad: state.bad,
             port,
         }
@@ -210,7 +214,10 @@ impl State<'_> {
         for step in &case.before {
             match self.step(case, step) {
                 Ok(()) => {}
-                Err(Stop::Unseen(why)) => return Err(why),
+                Err(Stop::Unseen(why)) => {
+                    self.is_unfit = true;
+                    return Err(why);
+                }
                 Err(Stop::Came(outcome)) => {
                     return Err(format!("before the case's own steps: {outcome}"));
                 }
@@ -219,7 +226,10 @@ impl State<'_> {
         for step in &case.steps {
             match self.step(case, step) {
                 Ok(()) => {}
-                Err(Stop::Unseen(why)) => return Err(why),
+                Err(Stop::Unseen(why)) => {
+                    self.is_unfit = true;
+                    return Err(why);
+                }
                 Err(Stop::Came(outcome)) => return Ok(outcome),
             }
         }

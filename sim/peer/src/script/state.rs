@@ -83,6 +83,8 @@ pub(crate) struct State<'a> {
     pub patience: Duration,
     /// Full operation has begun.
     pub is_operating: bool,
+    /// The target does not do for the case.
+    pub is_unfit: bool,
     /// Flags and revision of the start-up frame that the peer has sent.
     pub own_frame: (u8, u8),
     /// Sends and Read Requests.
@@ -116,6 +118,7 @@ impl<'a> State<'a> {
             talk,
             patience,
             is_operating: false,
+            is_unfit: false,
             own_frame: (0, 0),
             sends: numbers,
             reads: numbers,
