@@ -155,36 +155,12 @@ impl Work {
             if let Some(happened) = self.poll()? {
                 return Ok(happened);
             }
-<<<<<<< HEAD
             if !self.is_readable(end)? {
                 return Err(self.silent());
-=======
-            match self.pair.poll_event()? {
-                Some(PairEvent::Established) => {}
-                Some(PairEvent::HalfClosed) => {
-                    self.is_peer_closed = true;
-                    if self.is_request_spoilt() {
-                        return Err(self.ended());
-                    }
-                    return Ok(Happened::PeerClosed);
-                }
-                Some(PairEvent::Failed(failure)) => {
-                    let why = self.failed(&failure);
-                    self.leave(&failure);
-                    return Err(why);
-                }
-                Some(PairEvent::Closed) => {
-                    self.is_closed = true;
-                    return Err(self.ended());
-                }
-                None if self.is_readable(end)? => {}
-                None => return Err(self.silent()),
->>>>>>> 0cb31bbb9557a95553180a72de3aff244a2bb021
             }
         }
     }
 
-<<<<<<< HEAD
     /// What has happened, if something has.
     ///
     /// # Errors
@@ -219,13 +195,19 @@ impl Work {
                     false => Ok(Some(Happened::PeerClosed)),
                 }
             }
-            Some(PairEvent::Failed(failure)) => Err(self.failed(&failure)),
+            Some(PairEvent::Failed(failure)) => {
+                let why = self.failed(&failure);
+                self.leave(&failure);
+                Err(why)
+            }
             Some(PairEvent::Closed) => {
                 self.is_closed = true;
                 Err(self.ended())
             }
             None => Ok(None),
-=======
+        }
+    }
+
     /// Close behind the Terminate and let it arrive: a queue pair that is dropped sends an RST,
     /// which may overtake it (RFC 5040 section 5.6 has the connection closed gracefully).
     fn leave(&self, failure: &PairFailure) {
@@ -233,7 +215,6 @@ impl Work {
             // What fails here has failed for the reason that is already known.
             let _ = self.pair.disconnect();
             let _ = self.linger();
->>>>>>> 0cb31bbb9557a95553180a72de3aff244a2bb021
         }
     }
 

@@ -1,6 +1,7 @@
 //! One end of a connection as a user sees it.
+use super::id::EndId;
 use super::link::{Operation, Request, PIECES};
-use super::{EndId, Fabric};
+use super::Fabric;
 use crate::place::{MemoryId, Place};
 use crate::verbs::{Completion, Limits, Memory, Rights, Verbs, VerbsError};
 use crate::wire::Segment;
@@ -10,6 +11,13 @@ use crate::wire::Segment;
 pub struct End<'a> {
     pub(super) fabric: &'a mut Fabric,
     pub(super) id: EndId,
+}
+
+impl Fabric {
+    /// One end of a connection.
+    pub fn end(&mut self, id: EndId) -> End<'_> {
+        End { fabric: self, id }
+    }
 }
 
 impl End<'_> {

@@ -19,6 +19,8 @@
 //!
 //! Octets of Sends, Writes and Reads are moved by the fabric, which stands for the hardware;
 //! those that software copies are counted apart ([`Counters`]).
+mod id;
+mod choice;
 mod counters;
 mod end;
 mod host;
@@ -29,9 +31,10 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+pub use choice::Choice;
 pub use counters::Counters;
 pub use end::End;
-pub use steps::Choice;
+pub use id::{EndId, HostId};
 
 use crate::place::MemoryId;
 use crate::verbs::Memory;
@@ -39,25 +42,6 @@ use host::Host;
 use link::{Link, Side};
 use random::Random;
 use std::hash::{Hash, Hasher};
-
-/// A host of a [`Fabric`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HostId(usize);
-
-/// An end of a connection of a [`Fabric`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EndId(u32);
-
-impl EndId {
-    /// Index of the link, and of the side.
-    fn parts(self) -> (usize, usize) {
-        ((self.0 >> 1) as usize, (self.0 & 1) as usize)
-    }
-
-    fn peer(self) -> Self {
-        Self(self.0 ^ 1)
-    }
-}
 
 /// What goes wrong, each once in so many on average; 0 is never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -158,11 +142,6 @@ impl Fabric {
         let link = &mut self.links[end.parts().0];
         link.sides.iter_mut().for_each(Side::clear);
         link.is_open = true;
-    }
-
-    /// One end of a connection.
-    pub fn end(&mut self, id: EndId) -> End<'_> {
-        End { fabric: self, id }
     }
 
     /// The memory of a host.

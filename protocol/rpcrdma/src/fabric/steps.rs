@@ -1,37 +1,14 @@
 //! What happens to requests in flight, one step at a time.
+use super::choice::Choice;
+use super::id::EndId;
 use super::link::{Operation, Request};
-use super::{EndId, Fabric};
+use super::Fabric;
 use crate::place::Place;
 use crate::verbs::{Completion, Rights, Status, Work};
 use crate::wire::Segment;
 
 /// Requests behind the oldest among which Writes are placed early.
 const EARLY: usize = 8;
-
-/// One step that can be taken, of the end whose request it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
-    /// Place the Write so many behind the oldest request, ahead of its turn.
-    Place(EndId, usize),
-    /// Deliver the oldest request: a Send to the peer's next receive, a Write to memory, a Read to
-    /// the peer.
-    Deliver(EndId),
-    /// Report the oldest delivered request complete.
-    Acknowledge(EndId),
-    /// Answer the oldest Read that the peer has received, and report it complete.
-    Respond(EndId),
-}
-
-impl Choice {
-    fn end(self) -> EndId {
-        match self {
-            Self::Place(end, _)
-            | Self::Deliver(end)
-            | Self::Acknowledge(end)
-            | Self::Respond(end) => end,
-        }
-    }
-}
 
 /// A digest of octets, eight at a time.
 fn digest(octets: &[u8], seed: u64) -> u64 {

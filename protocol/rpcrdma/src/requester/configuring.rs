@@ -1,5 +1,6 @@
 //! The first call of a connection: what the peer's limits are (RFC 5666 section 6.2).
 use super::call::State;
+use super::configure::Configure;
 use super::Requester;
 use crate::binding::auth::{AuthSys, Credential, Groups};
 use crate::binding::conf_rdma::{ConfigReply, ConfigRequest, CONF_RDMA, PROGRAM};
@@ -8,17 +9,6 @@ use crate::connection::Context;
 use crate::stream::{Message, Reader};
 use crate::verbs::Verbs;
 use crate::wire::Header;
-
-/// How a client asks for the limits of each connection, before its other calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Configure {
-    /// User and group by AUTH_SYS; AUTH_NONE without. Section 11 wants a flavour that the
-    /// server's policy takes to be safe (RPC-043).
-    pub user: Option<(u32, u32)>,
-    /// Items of at least so many octets are padded to the peer's alignment, if it has one, and if
-    /// they fit in the Send.
-    pub padding_threshold: u32,
-}
 
 /// Octets of the results.
 const RESULT_OCTETS: u32 = 12;

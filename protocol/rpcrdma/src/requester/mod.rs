@@ -12,6 +12,7 @@
 //! without a reply when it ends go again on the next one, with the same XIDs in the same order and
 //! with chunks exposed anew (RFC 5666 section 8).
 mod call;
+mod configure;
 mod configuring;
 mod reading;
 mod receiving;
@@ -19,7 +20,7 @@ mod recovery;
 mod sending;
 
 pub use call::{CallId, Failure, Reply, SubmitError};
-pub use configuring::Configure;
+pub use configure::Configure;
 
 use crate::connection::{Context, Event, Settings};
 use crate::credits::Credits;

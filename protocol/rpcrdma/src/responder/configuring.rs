@@ -1,5 +1,6 @@
 //! The connection configuration protocol as a service (RFC 5666 section 6.2).
 use super::call::State;
+use super::policy::Policy;
 use super::Responder;
 use crate::binding::conf_rdma::{ConfigReply, ConfigRequest, CONF_RDMA, PROGRAM};
 use crate::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus};
@@ -10,15 +11,6 @@ use crate::verbs::Verbs;
 
 /// `AUTH_TOOWEAK` of RFC 5531: the flavour is not the one that the policy asks for.
 const AUTH_TOO_WEAK: u32 = 5;
-
-/// How a server answers CONF_RDMA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// The only flavour of credentials that may configure (RPC-043).
-    pub flavor: u32,
-    /// Alignment of the server's receives, in octets; a power of two.
-    pub align: u32,
-}
 
 impl Responder {
     /// Answer calls of the configuration program, off unless a policy is set.

@@ -13,6 +13,7 @@
 //! one of its requests has completed.
 mod cache;
 mod call;
+mod policy;
 mod configuring;
 mod done;
 mod reading;
@@ -21,7 +22,7 @@ mod replying;
 
 pub use cache::{CacheKey, Cached, ReplyCache};
 pub use call::{NotOpen, Request, RequestId};
-pub use configuring::Policy;
+pub use policy::Policy;
 
 use crate::binding::Program;
 use crate::connection::{Context, Event, Settings};

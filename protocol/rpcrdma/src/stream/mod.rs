@@ -28,14 +28,16 @@
 mod message;
 mod plan;
 mod pieces;
+mod ways;
 mod reader;
 mod reassembly;
 
 pub use message::{Item, Message, TooMuch, ITEMS_MAX};
 pub use pieces::{Piece, Pieces};
-pub use plan::{Body, CallLimits, Carriage, NoWay, Plan, ReplyLimits};
+pub use plan::{Body, Carriage, Plan};
 pub use reader::{DecodeError, Opaque, Reader};
 pub use reassembly::{Reassembly, Splice};
+pub use ways::{CallLimits, NoWay, ReplyLimits};
 
 use crate::wire::WORD_OCTETS;
 

@@ -52,6 +52,14 @@ pub struct Pieces<'m> {
     step: Step,
 }
 
+impl Plan {
+    /// The reduced stream, in pieces.
+    #[must_use]
+    pub fn pieces<'m>(&self, message: &'m Message) -> Pieces<'m> {
+        Pieces::new(message, *self)
+    }
+}
+
 impl<'m> Pieces<'m> {
     pub(super) fn new(message: &'m Message, plan: Plan) -> Self {
         let at = plan.header_octets() as u64;

@@ -1,7 +1,8 @@
 //! The structure of a header, read in the order of its octets within the caps.
+use super::header::{ErrorBody, Padding};
 use super::lists::{word, WriteChunk};
 use super::segment::READ_SEGMENT_OCTETS;
-use super::{code, Caps, ErrorBody, Padding, Refused, EXTRA_WORDS};
+use super::{code, Caps, Refused, EXTRA_WORDS};
 
 /// Octets that are not read yet, and how much of the caps is used.
 pub(super) struct Cursor<'a, 'c> {

@@ -31,6 +31,7 @@ mod lists;
 mod cursor;
 mod header;
 mod checks;
+mod parse;
 mod writer;
 
 pub use error::{Answer, Caps, Refused};
