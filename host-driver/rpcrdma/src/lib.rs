@@ -15,7 +15,7 @@
 //! | `request`  | what is posted, until it is handed to the queue pair        |
 //! | `link`     | one connection as [`rpcrdma::verbs::Verbs`]                 |
 //! | `end`      | a link and the machine over it, waited for together         |
-//! | `client`   | one call after another, over as many connections as it takes |
+//! | `client`   | calls, over as many connections as it takes                 |
 //! | `server`   | clients that connect, each an end                           |
 #![deny(missing_docs)]
 

@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Registered memory of a program, shared by its connections.
 ///
-/// Each piece is a region whose own STag lets a peer do nothing: it is the sink of this end's Reads,
-/// and what a peer may reach of it, it reaches by a window of its connection.
+/// Each piece is a region whose own STag lets a peer do nothing: it is the sink of this end's
+/// Reads, and what a peer may reach of it, it reaches by a window of its connection.
 #[derive(Debug)]
 pub struct Memories {
     context: Context,

@@ -31,8 +31,8 @@ pub(crate) struct Reservation {
 }
 
 impl CopyArea {
-    /// An area of which all is free; `memory` is a power of two of at least 64 octets, at a multiple
-    /// of 64.
+    /// An area of which all is free; `memory` is a power of two of at least 64 octets, at a
+    /// multiple of 64.
     pub(crate) fn new(memory: DmaBuffer) -> Self {
         assert!(memory.octets.is_power_of_two(), "{} octets", memory.octets);
         Self {

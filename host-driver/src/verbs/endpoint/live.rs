@@ -242,8 +242,8 @@ impl Live {
         }
     }
 
-    /// What TCP has, as long as there is room for it; says whether something was acknowledged or has
-    /// happened. A segment that has left makes no room for others: it is kept.
+    /// What TCP has, as long as there is room for it; says whether something was acknowledged or
+    /// has happened. A segment that has left makes no room for others: it is kept.
     fn drain<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> bool {
         let mut has_news = false;
         let emss = usize::from(self.tcp.emss_octets());

@@ -92,7 +92,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// use rnic_driver::verbs::endpoint::{EndpointError, QueuePair, SendOperation, Unposted};
     /// use rnic_driver::verbs::MemoryRegion;
     ///
-    /// /// Writes a region to where the peer has said, then sends its first octet: 1 and 2 complete.
+    /// /// Writes a region to where the peer has said, then sends its first octet.
     /// fn write_and_tell(
     ///     pair: &QueuePair,
     ///     region: &MemoryRegion,

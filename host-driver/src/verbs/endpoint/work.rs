@@ -99,8 +99,8 @@ pub struct WorkCompletion<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
     pub invalidated_stag: Option<u32>,
     /// The message was sent with a solicited event.
     pub solicited: bool,
-    /// What was posted for a message that was received, unless it is a part of a region. Memory of a
-    /// receive that was flushed is freed when the device has given it back.
+    /// What was posted for a message that was received, unless it is a part of a region. Memory of
+    /// a receive that was flushed is freed when the device has given it back.
     pub memory: Option<Memory<B, D>>,
 }
 

@@ -74,8 +74,8 @@ fn a_weak_flavor_configures_nothing() {
     world.assert_clean();
 }
 
-/// RPC-037, RPC-045: a client that can be read from by nobody offers no read chunks; at most as many Reads
-/// as the configuration says are outstanding, whatever the hardware takes.
+/// RPC-037, RPC-045: a client that can be read from by nobody offers no read chunks; at most as
+/// many Reads as the configuration says are outstanding, whatever the hardware takes.
 #[test]
 fn reads_keep_to_the_configuration() {
     for reads in [1, 2, 8] {

@@ -83,8 +83,8 @@ fn poll(endpoint: &mut Endpoint, end: End<'_>, pool: &mut Pool, counts: &mut Cou
     std::iter::from_fn(|| endpoint.poll(0, &mut verbs, pool)).collect()
 }
 
-/// RPC-034, RPC-044: the peer may answer a Send before anything else is posted, and takes every receive
-/// for posted that its credits count. So they are posted first, at both ends.
+/// RPC-034, RPC-044: the peer may answer a Send before anything else is posted, and takes every
+/// receive for posted that its credits count. So they are posted first, at both ends.
 #[test]
 fn receives_are_posted_before_every_send() {
     let mut world = World::default();

@@ -3,8 +3,8 @@ use crate::harness::{ask, World, GET, LIST, NULL, PUT};
 use rpcrdma::fabric::Choice;
 use rpcrdma::{Event, Settings};
 
-/// RPC-055: Calls go again on the next connection, oldest first, under the same XIDs, with chunks exposed
-/// anew (RFC 5666 section 8); nobody is told in between.
+/// RPC-055: Calls go again on the next connection, oldest first, under the same XIDs, with chunks
+/// exposed anew (RFC 5666 section 8); nobody is told in between.
 #[test]
 fn calls_go_again_in_order() {
     let mut world = World::default();

@@ -35,8 +35,8 @@ fn calls_wait_for_credits() {
     }
 }
 
-/// RPC-010, RPC-015, RPC-022, RPC-052: without a write list and a reply chunk a long reply comes by read
-/// list, and exactly one DONE follows; a call with a read list has none.
+/// RPC-010, RPC-015, RPC-022, RPC-052: without a write list and a reply chunk a long reply comes by
+/// read list, and exactly one DONE follows; a call with a read list has none.
 #[test]
 fn a_reply_by_read_list_is_followed_by_one_done() {
     let settings = Settings {

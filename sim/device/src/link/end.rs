@@ -96,8 +96,8 @@ pub trait Link: Debug + Send {
     fn is_seeking(&self) -> bool {
         false
     }
-    /// A frame of the device, without FCS; it leaves by [`Link::flush`] at the latest. False if it is
-    /// dropped: nobody is at the other end, or whoever is there does not read.
+    /// A frame of the device, without FCS; it leaves by [`Link::flush`] at the latest. False if it
+    /// is dropped: nobody is at the other end, or whoever is there does not read.
     ///
     /// # Errors
     /// The link is of no more use.

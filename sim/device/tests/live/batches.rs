@@ -1,4 +1,5 @@
-//! Requests that are posted together: in order, up to the one that cannot be, into parts of regions.
+//! Requests that are posted together: in order, up to the one that cannot be, and into parts of
+//! regions.
 
 use crate::scene::{completion, octets, Scene};
 use rnic_driver::verbs::endpoint::{
