@@ -7,9 +7,11 @@
 //! | `handle`     | file handles                                  |
 //! | `attributes` | what is known of a file, and what is changed  |
 //! | `options`    | the command line of these programs            |
+//! | `caller`     | a client                                      |
 //! | `records`    | record marks of RPC over TCP (RFC 5531, 11)   |
 
 mod attributes;
+mod caller;
 mod handle;
 mod options;
 mod records;
@@ -19,6 +21,7 @@ pub use attributes::{
     read_attributes, read_post_attributes, read_set_attributes, read_wcc, skip_set_attributes,
     FileAttributes, FileType,
 };
+pub use caller::{results, Caller, Procedure};
 pub use handle::{Handle, HANDLE_OCTETS_MAX};
 pub use options::RpcOptions;
 pub use records::{read_record, write_record};
