@@ -6,6 +6,7 @@ use rnic_driver::DriverError;
 use rnic_iwarp::startup::StartupError;
 use rnic_output::stdout::{self, CLOSED_STATUS};
 use rnic_output::StdoutError;
+use rnic_rpcrdma::RpcError;
 use rnic_tcp::Lost;
 use std::process::ExitCode;
 
@@ -24,6 +25,9 @@ pub enum Failure {
     /// The endpoint or a connection.
     #[error("{0}{next}", next = next(.0))]
     Endpoint(#[from] EndpointError),
+    /// RPC over RDMA.
+    #[error("{0}{next}", next = next_of_rpc(.0))]
+    Rpc(#[from] RpcError),
     /// Standard output.
     #[error(transparent)]
     Stdout(#[from] StdoutError),
@@ -73,6 +77,24 @@ fn next(error: &EndpointError) -> String {
         _ => return String::new(),
     };
     format!("; {advice}")
+}
+
+/// What a user can do about what RPC over RDMA says, to be added to it.
+fn next_of_rpc(error: &RpcError) -> String {
+    match error {
+        RpcError::Endpoint(error) => next(error),
+        RpcError::Call { failure, .. } => {
+            let advice = match failure {
+                rpcrdma::Failure::Chunk => "it does not take the call: look at its log",
+                rpcrdma::Failure::Version => "it speaks another version of RPC over RDMA",
+                rpcrdma::Failure::TooLong => "give more than --inline, or shorter names",
+                rpcrdma::Failure::Attempts => "is the server up? Its log tells why it closes",
+                _ => "its program speaks something else than RPC over RDMA, version 1",
+            };
+            format!("; {advice}")
+        }
+        _ => String::new(),
+    }
 }
 
 /// The end of a program: what failed is said on standard error. One whose reader has left, as in

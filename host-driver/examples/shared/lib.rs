@@ -15,6 +15,8 @@
 //! | `work`    | completions and events of a queue pair, waited for together   |
 //! | `failure` | what went wrong, with what to do next; exit status            |
 //! | `figures` | what many durations have in common                            |
+//! | `files`   | a file system in registered memory                            |
+//! | `nfs`     | what clients and servers of NFSv3 say to each other            |
 #![deny(missing_docs)]
 
 pub mod address;
@@ -24,3 +26,5 @@ pub mod options;
 mod record;
 pub mod end;
 pub mod work;
+pub mod files;
+pub mod nfs;

@@ -8,7 +8,9 @@ use rnic_driver::verbs::endpoint::{startup, Endpoint, EndpointError};
 use rpcrdma::private_data::PrivateData;
 use rpcrdma::stream::Message;
 use rpcrdma::{CallId, Event, Failure, Offer, Pool, Reply, Settings};
+use std::collections::hash_map::RandomState;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -77,12 +79,17 @@ impl<'a> Client<'a> {
         settings: ClientSettings,
     ) -> Result<Self, RpcError> {
         let pool = memories.allocate(settings.pool_octets)?;
+        let mut end = End::client(settings.rpc, memories)?;
+        // A server knows calls that come again by address and XID (RFC 5531, 9): another client of
+        // this address does not begin with the same ones.
+        end.endpoint
+            .set_next_xid(RandomState::new().hash_one(peer) as u32);
         let mut client = Self {
             endpoint,
             memories: Arc::clone(memories),
             peer,
             settings,
-            end: End::client(settings.rpc, memories)?,
+            end,
             pool: Pool::new(pool, settings.pool_octets),
             clock: Clock::new(),
             ended: HashMap::new(),
