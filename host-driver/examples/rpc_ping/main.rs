@@ -5,11 +5,11 @@
 //! rpc_ping ... --wire-type long-call
 //! ```
 //!
-//! | wire type    | call                                     | on the wire                        |
-//! |--------------|------------------------------------------|------------------------------------|
-//! | `plain`      | NULL                                     | a Send each way                    |
-//! | `long-call`  | SYMLINK of a name that is always taken   | RDMA_NOMSG, read chunk of position 0 |
-//! | `long-reply` | READDIRPLUS of the whole directory       | a reply chunk                      |
+//! | wire type    | call                                   | on the wire                          |
+//! |--------------|----------------------------------------|--------------------------------------|
+//! | `plain`      | NULL                                   | a Send each way                      |
+//! | `long-call`  | SYMLINK of a name that is always taken | RDMA_NOMSG, read chunk of position 0 |
+//! | `long-reply` | READDIRPLUS of the whole directory     | a reply chunk                        |
 //!
 //! The long ones are those of NFS, at a directory that MOUNT or `--handle` names, and change
 //! nothing. A reply chunk is offered; a server may have so little to say that it does not use it,

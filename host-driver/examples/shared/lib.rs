@@ -16,7 +16,7 @@
 //! | `failure` | what went wrong, with what to do next; exit status            |
 //! | `figures` | what many durations have in common                            |
 //! | `files`   | a file system in registered memory                            |
-//! | `nfs`     | what clients and servers of NFSv3 say to each other            |
+//! | `nfs`     | what clients and servers of NFSv3 say to each other           |
 #![deny(missing_docs)]
 
 pub mod address;

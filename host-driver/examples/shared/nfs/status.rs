@@ -30,7 +30,7 @@ statuses! {
     PERM = 1, "not the owner (NFS3ERR_PERM)";
     NOENT = 2, "there is no such file (NFS3ERR_NOENT)";
     IO = 5, "the server's storage has failed (NFS3ERR_IO)";
-    ACCES = 13, "permission denied: look at the file's mode and the server's exports (NFS3ERR_ACCES)";
+    ACCES = 13, "permission denied: look at its mode and the server's exports (NFS3ERR_ACCES)";
     EXIST = 17, "the name is taken (NFS3ERR_EXIST)";
     NOTDIR = 20, "it is no directory (NFS3ERR_NOTDIR)";
     ISDIR = 21, "it is a directory (NFS3ERR_ISDIR)";
