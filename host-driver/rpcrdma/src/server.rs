@@ -12,6 +12,7 @@ use rpcrdma::binding::Program;
 use rpcrdma::place::Place;
 use rpcrdma::private_data::PrivateData;
 use rpcrdma::stream::Message;
+use rpcrdma::verbs::Verbs;
 use rpcrdma::wire::Refused;
 use rpcrdma::{Event, Pool, Request, RequestId, Settings};
 use std::collections::VecDeque;
@@ -202,10 +203,12 @@ impl Server {
             Some(_) => &own,
             None => &[],
         };
-        let accepted = end.link().map(|link| link.pair().accept(answer));
-        // One that has failed ends as any connection does.
-        if !matches!(accepted, Some(Ok(()))) {
-            self.rejected += 1;
+        if let Some(link) = end.link_mut() {
+            // One that cannot be accepted ends as any connection does.
+            if link.pair().accept(answer).is_err() {
+                self.rejected += 1;
+                link.close();
+            }
         }
         self.peers[index] = Some(peer);
         let id = ClientId(index as u32);
