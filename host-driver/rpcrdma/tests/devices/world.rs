@@ -20,7 +20,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
 
-const PATTERN_OCTETS: u32 = 1 << 20;
+const PATTERN_OCTETS: u32 = (1 << 20) + 4_096;
+/// Octets of memory for a result, and one more before and behind it.
+const RESULT_OCTETS: u32 = (1 << 20) + 2;
 const PORT: u16 = 20_049;
 
 pub const NULL: u32 = 0;
@@ -112,6 +114,8 @@ pub struct World {
     pub pattern: Place,
     /// Calls of GET offer memory for the result.
     pub offers_results: bool,
+    /// Memory of results is filled before a call, and replies are looked at.
+    pub checks: bool,
     settings: ClientSettings,
     _context: Context,
     endpoint: &'static Endpoint,
@@ -168,6 +172,7 @@ impl World {
             client,
             pattern: host.pattern,
             offers_results: true,
+            checks: true,
             settings,
             _context: host.context,
             endpoint,
@@ -204,10 +209,12 @@ impl World {
             message.item(place).expect("one item");
         }
         let free = self.results.pop();
-        let result = free.unwrap_or_else(|| memories.allocate(1 << 18).expect("there is room"));
-        memories
-            .store(result, &vec![0xee; 1 << 18])
-            .expect("inside");
+        let new = || memories.allocate(RESULT_OCTETS).expect("there is room");
+        let result = free.unwrap_or_else(new);
+        if self.checks {
+            let octets = vec![0xee; length as usize + 2];
+            memories.store(result, &octets).expect("inside");
+        }
         let offered = result.part(1, length).expect("inside");
         let is_offered = procedure == GET && length > 0 && self.offers_results;
         let results: &[Place] = match is_offered {
@@ -237,6 +244,14 @@ impl World {
     pub fn finish(&mut self, call: CallId) {
         self.client.wait(call).expect("a reply");
         let asked = self.asked.remove(&call).expect("it was made");
+        if self.checks {
+            self.check(call, &asked);
+        }
+        self.client.release(call);
+        self.results.push(asked.result);
+    }
+
+    fn check(&self, call: CallId, asked: &Asked) {
         let memories = self.client.memories();
         let reply = self.client.reply(call).expect("it was waited for");
         let mut reader = reply.reader();
@@ -262,8 +277,6 @@ impl World {
             },
         }
         reader.finish().expect("nothing else");
-        self.client.release(call);
-        self.results.push(asked.result);
     }
 
     pub fn call(&mut self, procedure: u32, offset: u32, length: u32) {
@@ -309,9 +322,12 @@ fn connect(
 
 /// Answer calls until the end, when no client may be left with anything.
 fn serve(mut server: Server, memories: &Memories, place: Place, ends: &AtomicBool) {
+    let expected = pattern(0, PATTERN_OCTETS);
     loop {
         match server.poll().expect("the device is there") {
-            Some(Served::Call(client, call)) => answer(&mut server, memories, place, client, call),
+            Some(Served::Call(client, call)) => {
+                answer(&mut server, memories, (place, &expected), client, call);
+            }
             Some(_) => {}
             None if ends.load(Ordering::Acquire) && server.connected() == 0 => break,
             None => server.wait(Duration::from_millis(20)).expect("it waits"),
@@ -323,7 +339,7 @@ fn serve(mut server: Server, memories: &Memories, place: Place, ends: &AtomicBoo
 fn answer(
     server: &mut Server,
     memories: &Memories,
-    place: Place,
+    (place, expected): (Place, &[u8]),
     client: ClientId,
     call: RequestId,
 ) {
@@ -344,7 +360,10 @@ fn answer(
             };
             match header.procedure {
                 GET => message.item(at).expect("one item"),
-                LIST => message.opaque(&pattern(offset, length)).expect("short"),
+                LIST => {
+                    let octets = &expected[offset as usize..][..length as usize];
+                    message.opaque(octets).expect("short");
+                }
                 _ => {
                     let octets = match reader.opaque(PATTERN_OCTETS).expect("the item") {
                         Opaque::Inline { octets, .. } => octets.to_vec(),
@@ -354,7 +373,8 @@ fn answer(
                             octets
                         }
                     };
-                    assert!(octets == pattern(offset, length), "PUT {offset} {length}");
+                    let same = octets == expected[offset as usize..][..length as usize];
+                    assert!(same, "PUT {offset} {length}");
                     message.u32(octets.len() as u32);
                 }
             }
