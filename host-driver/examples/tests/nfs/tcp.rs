@@ -127,6 +127,64 @@ fn a_call_that_comes_again_is_not_done_again() {
     reader.finish().expect("nothing else");
 }
 
+/// Every procedure with arguments that end too early, go on too long, or are random words: each
+/// call has its answer, and the server goes on.
+#[test]
+fn arguments_that_make_no_sense_are_answered() {
+    let wire = Wire::new();
+    let (_server, mut tcp) = connect(&wire);
+    let root = mounted(&mut tcp);
+    let mut state = 1_u32;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        (state >> 8) % below
+    };
+    let known = tcp.call((NFS, procedure::GETATTR), &arguments(&root, ""));
+    let mut refused = 0;
+    for number in 1..=procedure::COMMIT + 1 {
+        for words in 0..60 {
+            let mut message = Message::new();
+            if words % 3 > 0 {
+                root.write(&mut message).expect("short");
+            }
+            // Small words are counts that could be, and choices that there are.
+            (0..words).for_each(|_| message.u32(random(1 << (1 + words % 31))));
+            tcp.xid += 1;
+            let record = tcp.send(tcp.xid, (NFS, number), &message);
+            let header = ReplyHeader::read(&mut Reader::new(&record)).expect("a reply");
+            match header.status {
+                ReplyStatus::Success => {}
+                ReplyStatus::GarbageArguments => refused += 1,
+                status => assert_eq!(
+                    (status, number),
+                    (ReplyStatus::ProcedureUnavailable, procedure::COMMIT + 1)
+                ),
+            }
+        }
+    }
+    assert!(refused > 600, "{refused}");
+    let results = tcp.call((NFS, procedure::GETATTR), &arguments(&root, ""));
+    assert_eq!(results.len(), known.len());
+}
+
+/// The root's handle is good without MOUNT, until the server starts again.
+#[test]
+fn a_handle_is_given_by_hand() {
+    let wire = Wire::new();
+    let (_server, mut tcp) = connect(&wire);
+    let root = mounted(&mut tcp);
+    let digits: String = root
+        .octets()
+        .iter()
+        .map(|octet| format!("{octet:02x}"))
+        .collect();
+    let list = wire.client(NFS_COPY, &["--handle", &digits, "list"]);
+    assert_eq!(list.lines().count(), 2, "{list}");
+    let other = digits.replacen(|digit| digit != '0', "0", 1);
+    let errors = wire.refused(NFS_COPY, &["--handle", &other, "list"]);
+    assert!(errors.contains("NFS3ERR_STALE"), "{errors}");
+}
+
 /// A record above every call's length ends its connection, and no other one.
 #[test]
 fn a_record_that_is_too_long_ends_its_connection() {
