@@ -121,14 +121,14 @@ struct Copied {
 
 impl Copied {
     /// Say so; where standard output is the copy, on standard error.
-    fn tell(&self, what: &str, to_stdout: bool) -> Result<(), Failure> {
+    fn tell(&self, what: &str, on_stdout: bool) -> Result<(), Failure> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let rate = self.octets as f64 / seconds.max(1e-9);
         let Self { octets, sha256, .. } = self;
         let text = format!(
             "{what}: {octets} octets in {seconds:.3} s, {rate:.0} octets/s, SHA-256 {sha256}"
         );
-        match to_stdout {
+        match on_stdout {
             true => say(text),
             false => {
                 complain(&text);

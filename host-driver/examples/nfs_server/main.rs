@@ -11,8 +11,8 @@
 //!  TCP: std::net --> tcp ----+
 //! ```
 //!
-//! The data of READ goes from the file's memory to the client without a copy. That of WRITE is
-//! read into memory of the transport, or comes with the call, and is copied to the file once.
+//! The data of READ goes from the file's memory to the client without a copy by software. That of
+//! WRITE is read into memory of the transport, or comes with the call, and is copied from there.
 //! Files are gone when the server ends, and handles of an earlier life answer NFS3ERR_STALE.
 //! There is no access control: whoever reaches the server may do everything.
 

@@ -48,3 +48,6 @@ pub const PATH_OCTETS_MAX: usize = 4095;
 pub const FILE_OCTETS_MAX: u64 = 1 << 43;
 /// Names of a file.
 pub const LINKS_MAX: u32 = 1024;
+
+#[cfg(test)]
+mod tests;

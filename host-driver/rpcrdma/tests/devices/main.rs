@@ -88,6 +88,18 @@ fn calls_outlive_their_connection() {
     world.end();
 }
 
+/// RFC 5531, 9: A server's reply cache may know a client by its address and XIDs: the next client
+/// of an address begins with others.
+#[test]
+fn clients_begin_with_other_transactions() {
+    let mut world = World::new(Settings::default(), Settings::default());
+    let first = world.client.next_xid();
+    world.next_client();
+    assert_ne!(world.client.next_xid(), first);
+    world.call(GET, 0, 10_000);
+    world.end();
+}
+
 /// RPC-034, RPC-042: A client that goes takes nothing along: the next one has its place.
 #[test]
 fn clients_come_and_go() {
