@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// The peer's address and its prefix.
     #[arg(long, value_name = "ADDR/BITS", required_unless_present = "list")]
     own: Option<Network>,
-    /// Who listens: ADDR, ADDR:PORT or [IPV6]:PORT; markers= or no-crc= before it names one that
+    /// Who listens: ADDR, ADDR:PORT or `[IPV6]:PORT`; markers= or no-crc= before it names one that
     /// asks for markers, or not for CRC32C.
     #[arg(long = "target", value_name = "[KIND=]ADDR", value_parser = target)]
     targets: Vec<(Kind, SocketAddr)>,
