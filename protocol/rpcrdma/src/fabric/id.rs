@@ -1,10 +1,10 @@
 //! Names of hosts and ends.
 
-/// A host of a [`Fabric`].
+/// A host of a [`Fabric`](super::Fabric).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostId(pub(super) usize);
 
-/// An end of a connection of a [`Fabric`].
+/// An end of a connection of a [`Fabric`](super::Fabric).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EndId(pub(super) u32);
 
