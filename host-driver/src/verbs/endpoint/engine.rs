@@ -25,6 +25,8 @@ use std::sync::Arc;
 
 /// Turns of the loop before others get the lock.
 const ROUNDS_MAX: usize = 64;
+/// Looks at the rings before an endpoint that ends leaves frames to themselves.
+const LOOKS_MAX: usize = 1_000;
 /// Microseconds after which a ring without room is polled again: results of frames raise no
 /// interrupt.
 const ROOM_US: u64 = 100;
@@ -333,6 +335,19 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         self.blocked.remove(&key);
     }
 
+    /// Wait until the device has sent what it was handed: what ends the endpoint may reset the
+    /// device next, and a peer that hears nothing waits. A ring that has stopped reports nothing.
+    fn see_frames_off(&mut self, ledger: &mut Ledger<B, D>) {
+        for _ in 0..LOOKS_MAX {
+            self.take_results(ledger);
+            let is_idle = ledger.frames.iter().all(VecDeque::is_empty);
+            // A read of a register goes by: time for the device.
+            if is_idle || ledger.device().check_present().is_err() {
+                return;
+            }
+        }
+    }
+
     /// End everything: connections are reset, and their memory is given back.
     pub(super) fn end(&mut self, now: u64) {
         self.has_ended = true;
@@ -347,6 +362,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         self.turn(now);
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
+        self.see_frames_off(&mut ledger);
         for key in keys {
             self.release(key, &mut ledger, now);
             self.remove(key, &mut ledger);
