@@ -44,6 +44,13 @@ impl Link for StreamLink {
         }
         Ok(sent.unwrap_or(false))
     }
+
+    fn flush(&mut self) -> Result<(), LinkError> {
+        if self.0.as_mut().is_some_and(|peer| peer.flush().is_err()) {
+            self.0 = None;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +64,8 @@ mod tests {
         let mut link = StreamLink::new(ours).expect("a socket");
         theirs.write_all(&[0, 0, 0, 2, 7, 8]).expect("written");
         assert_eq!(link.receive().expect("a frame"), Some(vec![7, 8]));
-        assert!(link.send(&[9]).expect("sent"));
+        assert!(link.send(&[9]).expect("kept"));
+        link.flush().expect("sent");
         let mut octets = [0; 5];
         theirs.read_exact(&mut octets).expect("read");
         assert_eq!(octets, [0, 0, 0, 1, 9]);
