@@ -5,7 +5,8 @@
       "NUMBER SECONDS\\n"         --ttyS1-> runs it
                                  <-9p---     NUMBER.out and .err, then NUMBER.status
 
-With `has_host` a second Ethernet device reaches the host's TCP at 10.0.2.2 (QEMU's user networking).
+With `has_host` a second Ethernet device reaches the host's TCP at 10.0.2.2, by QEMU's user
+networking.
 QEMU emulates: KVM is not used. Its `-netdev stream` never connects again, so whatever is at the
 other end of the socket has to stay.
 """
