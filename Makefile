@@ -15,7 +15,7 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters rping peer outside check test test-long campaign lint bench \
-	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live \
+	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live live-rpc \
 	generate check-generated figures clean
 
 help: ## this list
@@ -152,6 +152,11 @@ vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the se
 live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served device: a table (ROWS=RTL: some rows; PEER=1: the cases of rnic peer)
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
 	@python3 testbench/vm/live $(if $(PEER),--peer) $(ROWS)
+
+live-rpc: tools ## Linux' NFS client and server in that guest, over RDMA with ours: a table (ROWS=RTL: some rows)
+	cargo build --release --package rnic-testbench --package rnic-examples \
+		--bin rnic --bin nfs_server --bin nfs_copy --bin rpc_ping
+	@python3 testbench/vm/live_rpc $(ROWS)
 
 generate: ## regenerates docs/registers.md, docs/conformance.md, the tables of docs/security.md and docs/verification.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)

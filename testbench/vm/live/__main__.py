@@ -28,23 +28,19 @@ import packages
 import scripted
 import wire
 from bench import Try
-from machine import Guest
+from guests import Guests
 from processes import Failed, Process
+from report import Log, table
 from rows import rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOOLS = ROOT / ".tools" / "live"
 CAPTURES = ROOT / "build" / "live"
 PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
+LOG = Log("live", CAPTURES / "log")
 TRIES = 3
 # The verilated library is built when it is first wanted.
 LIBRARY_SECONDS = 900
-
-
-def say(text):
-    """Progress, for a person who watches."""
-    if sys.stdout.isatty():
-        print(f"live: {text}", flush=True)
 
 
 def warm(folder):
@@ -53,14 +49,6 @@ def warm(folder):
     command = [PROGRAMS / "rnic", "serve", "--vfio-user", socket, "--dut", "rtl"]
     with Process("rnic serve --dut rtl", command, folder / "warm.log") as serve:
         serve.until(socket.exists, LIBRARY_SECONDS)
-
-
-def table(lines):
-    """Lines of cells, aligned."""
-    widths = [max(len(cell) for cell in column) for column in zip(*lines)]
-    lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
-    rows = (" | ".join(cell.ljust(width) for cell, width in zip(line, widths)) for line in lines)
-    return "\n".join(f"| {row} |" for row in rows)
 
 
 # Frames are those of TCP that were delivered; lost ones are the hub's; "again" are segments whose
@@ -85,43 +73,8 @@ def cells(row, tries, ran, problem):
     return [row.name, str(tries), result, seconds, *of_wire, replay]
 
 
-class Bench:
-    """The hub that stays, and a guest that is booted again when a row has failed."""
-
-    def __init__(self, folder, packages, image):
-        self.folder, self.made = folder, (packages, image)
-        self.wires, self.boots, self.guest = (folder / "guest", folder / "bench"), 0, None
-        ports = [word for wire in self.wires for word in ("--port", f"unix:{wire}")]
-        self.hub = Process("rnic hub", [PROGRAMS / "rnic", "hub", *ports], folder / "hub.log")
-
-    def __enter__(self):
-        try:
-            self.hub.until(lambda: all(wire.exists() for wire in self.wires), 10)
-        except BaseException:
-            self.hub.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.drop()
-        self.hub.stop()
-
-    def drop(self):
-        """Do without this guest."""
-        if self.guest:
-            self.guest.process.stop()
-        self.guest = None
-
-    def booted(self):
-        """A guest; the first one if it can be."""
-        if self.guest is None:
-            self.boots += 1
-            folder = self.folder / f"boot{self.boots}"
-            folder.mkdir()
-            begun = time.monotonic()
-            self.guest = Guest(*self.made, folder, self.wires[0])
-            note(f"Linux {self.guest.kernel} is up in {time.monotonic() - begun:.1f} s")
-        return self.guest
+class Bench(Guests):
+    """Tries of rows."""
 
     def tried(self, row):
         """A row, at most TRIES times: its cells, and what was wrong with the last try."""
@@ -138,7 +91,7 @@ class Bench:
                     problem = f"failed: {failed}"
                     # A program that hangs, or a kernel that has met a fault, may spoil all others.
                     self.drop()
-            note(f"{row.name}, try {count}: {problem or 'passed'}")
+            LOG.note(f"{row.name}, try {count}: {problem or 'passed'}")
             if not problem:
                 break
         if capture.exists():
@@ -146,26 +99,19 @@ class Bench:
         return cells(row, count, ran, problem), problem
 
 
-def note(line):
-    """A line for the log of the run."""
-    say(line)
-    with open(CAPTURES / "log", "a") as log:
-        log.write(f"{line}\n")
-
-
 def run(chosen):
     """All rows; the number of those that failed."""
-    fetched = packages.fetch(TOOLS, say)
-    guest_image = image.make(fetched, TOOLS, say)
+    fetched = packages.fetch(TOOLS, LOG.say)
+    guest_image = image.make(fetched, TOOLS, LOG.say)
     shutil.rmtree(CAPTURES, ignore_errors=True)
     CAPTURES.mkdir(parents=True)
     lines, failed, begun = [HEAD], 0, time.monotonic()
     with tempfile.TemporaryDirectory(prefix="live-") as name:
         folder = pathlib.Path(name)
         if any(row.dut == "rtl" for row in chosen):
-            say("the verilated library")
+            LOG.say("the verilated library")
             warm(folder)
-        with Bench(folder, fetched, guest_image) as bench:
+        with Bench(PROGRAMS, folder, fetched, guest_image, LOG) as bench:
             for row in chosen:
                 line, problem = bench.tried(row)
                 lines.append(line)
@@ -178,16 +124,16 @@ def run(chosen):
 
 def run_peer(words):
     """The cases of `rnic peer`."""
-    fetched = packages.fetch(TOOLS, say)
-    guest_image = image.make(fetched, TOOLS, say)
+    fetched = packages.fetch(TOOLS, LOG.say)
+    guest_image = image.make(fetched, TOOLS, LOG.say)
     shutil.rmtree(CAPTURES, ignore_errors=True)
     CAPTURES.mkdir(parents=True)
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="live-") as name:
         folder = pathlib.Path(name)
-        with Bench(folder, fetched, guest_image) as bench:
+        with Bench(PROGRAMS, folder, fetched, guest_image, LOG) as bench:
             lines, counts = scripted.run(
-                PROGRAMS / "rnic", bench, folder, CAPTURES / "peer", words, note)
+                PROGRAMS / "rnic", bench, folder, CAPTURES / "peer", words, LOG.note)
             boots = bench.boots
     print((fetched / "versions").read_text(), end="")
     print(table(lines))

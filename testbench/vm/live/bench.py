@@ -8,12 +8,11 @@ QEMU never connects again, so the hub beside it stays for all rows; the other on
 capture.
 """
 
-import json
 import re
-import subprocess
 import time
 
 import wire
+from device import Device, replay
 from machine import ADDRESS
 from processes import Failed, Process
 
@@ -46,35 +45,20 @@ class Try:
         """Run it; raises Failed."""
         row, programs = self.row, self.programs
         self.guest.parameters(row.siw)
-        hub_socket, device = self.folder / "wire", self.folder / "device"
-        counts = self.folder / "counts"
-        faults = ["--loss", row.loss, "--delay", row.delay_us, "--json", counts]
-        hub = Process("rnic hub", [
-            programs / "rnic", "hub", "--port", f"unix-connect:{self.bench}",
-            "--port", f"unix:{hub_socket}", "--pcap", self.capture, *faults,
-        ], self.folder / "hub")
-        with hub:
-            hub.until(hub_socket.exists, 10)
-            # A client is a process for each connection.
-            clients = row.connections if row.ours == "client" else 1
-            serve = Process("rnic serve", [
-                programs / "rnic", "serve", "--vfio-user", device, "--dut", row.dut,
-                "--link", f"unix-connect:{hub_socket}", "--clients", clients,
-            ], self.folder / "serve")
-            with serve:
-                serve.until(device.exists, 60)
-                begun = time.monotonic()
-                getattr(self, row.ours)(device)
-                self.ended = time.monotonic() - begun
-            # The last acknowledgements are on their way.
-            time.sleep(0.1)
-            hub.stop()
-        self.lost = sum(port["lost"] for port in json.loads(counts.read_text())["ports"])
+        # A client is a process for each connection.
+        clients = row.connections if row.ours == "client" else 1
+        device = Device(programs, self.folder, self.bench, self.capture, dut=row.dut,
+                        clients=clients, loss=row.loss, delay_us=row.delay_us)
+        with device:
+            begun = time.monotonic()
+            getattr(self, row.ours)(device.socket)
+            self.ended = time.monotonic() - begun
+        self.lost = device.lost()
         self.guest.check()
         if row.ours != "ping":
             self.judge()
         if row.ours != "ping" and row.first:
-            self.replay()
+            self.replayed = replay(programs, self.capture)
 
     def program(self, device, role, *options):
         """Our end."""
@@ -159,20 +143,6 @@ class Try:
             right = sum(a == b for a, b in zip(seen, expected))
             raise Failed(f"{whose} has {len(seen)} buffers, {right} of {len(expected)} are right")
 
-    def replay(self):
-        """The capture through the model."""
-        command = [self.programs / "rnic", "play", "--dut", "model", "--json", "-", self.capture]
-        played = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        if played.returncode != 0:
-            raise Failed(f"the replay: {last(played.stderr)}")
-        report = json.loads(played.stdout)
-        self.replayed = sum(flow["fpdus"] for flow in report["flows"])
-        errors = sum(flow["crc_errors"] for flow in report["flows"])
-        if not self.replayed:
-            raise Failed("the replay has found no FPDU")
-        if report["mismatches"] or errors:
-            raise Failed(f"the replay: {report['mismatches']} mismatches, {errors} CRC errors")
-
     def judge(self):
         """What the capture says is what the row says."""
         row = self.row
@@ -186,8 +156,3 @@ class Try:
                 raise Failed(f"revisions are {request[17]} and {reply[17]}, not {row.revision}")
             if connection.first_text() != row.start_up():
                 raise Failed(f"first FPDU: {connection.first_text()}; not {row.start_up()}")
-
-
-def last(text):
-    """The last line, for a message."""
-    return (text.strip().splitlines() or ["it printed nothing"])[-1][:200]

@@ -28,6 +28,8 @@ NUMBERS = [
 # Modules, before which those they depend on are loaded; siw is the last.
 MODULES = ["virtio_pci", "virtio_net", "9p", "9pnet_virtio", "crc32c_generic", "ib_uverbs",
            "rdma_ucm"]
+# Those of `make live-rpc`, which loads them itself; the last is for `ss --kill`.
+NFS_MODULES = ["rpcrdma", "nfsv3", "nfsd", "tcp_diag"]
 PROGRAMS = [
     "usr/bin/rping",
     "usr/bin/ib_send_bw",
@@ -36,13 +38,14 @@ PROGRAMS = [
     "bin/ip",
     "usr/bin/rdma",
     "bin/ss",
+    "sbin/rpcbind",
 ]
 # The second is what a thread that ends looks for.
 LIBRARIES = [
     "usr/lib/x86_64-linux-gnu/libibverbs/libsiw-rdmav34.so",
     "lib/x86_64-linux-gnu/libgcc_s.so.1",
 ]
-FILES = ["etc/libibverbs.d/siw.driver"]
+FILES = ["etc/libibverbs.d/siw.driver", "etc/netconfig"]
 
 
 def key(packages):
@@ -110,10 +113,10 @@ def depends(module):
     return [name for name in found.group(1).decode().split(",") if name] if found else []
 
 
-def in_order(root, siw):
-    """Files of the modules, each behind those it needs."""
+def in_order(root, siw, names, order):
+    """Files of the modules, each behind those it needs; without those that are in `order`."""
     known = {path.stem.replace("-", "_"): path for path in root.rglob("*.ko")}
-    known["siw"], order = siw, []
+    known["siw"], before = siw, len(order)
 
     def add(name):
         name = name.replace("-", "_")
@@ -124,9 +127,19 @@ def in_order(root, siw):
         if known[name] not in order:
             order.append(known[name])
 
-    for name in [*MODULES, "siw"]:
+    for name in names:
         add(name)
-    return order
+    return order[before:]
+
+
+def copy_modules(root, siw, folder):
+    """Modules, and lists of them in the order of loading: `order`, `nfs`."""
+    order = []
+    for kind, names in (("order", [*MODULES, "siw"]), ("nfs", NFS_MODULES)):
+        loaded = in_order(root, siw, names, order)
+        for module in loaded:
+            shutil.copy(module, folder)
+        (folder / kind).write_text("".join(f"/modules/{module.name}\n" for module in loaded))
 
 
 def loader(root):
@@ -173,11 +186,7 @@ def make(packages, tools, say):
         (guest / part).mkdir(parents=True)
     with open(tools / "image.log", "w") as log:
         siw = build_siw(packages, work, log)
-    names = []
-    for module in in_order(root, siw):
-        shutil.copy(module, guest / "modules")
-        names.append(f"/modules/{module.name}\n")
-    (guest / "modules/order").write_text("".join(names))
+    copy_modules(root, siw, guest / "modules")
     copy_programs(root, guest)
     busybox = root / "bin/busybox"
     shutil.copy(busybox, guest / "bin/busybox")

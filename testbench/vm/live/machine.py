@@ -1,10 +1,12 @@
-"""The guest: QEMU with one Ethernet device on a hub's socket, and a shell for commands.
+"""The guest: QEMU with an Ethernet device on a hub's socket, and a shell for commands.
 
     host                                     guest
       NUMBER.sh in the folder    --9p-->
       "NUMBER SECONDS\\n"         --ttyS1-> runs it
                                  <-9p---     NUMBER.out and .err, then NUMBER.status
 
+With `has_host` a second Ethernet device reaches the host's TCP at 10.0.2.2, by QEMU's user
+networking.
 QEMU emulates: KVM is not used. Its `-netdev stream` never connects again, so whatever is at the
 other end of the socket has to stay.
 """
@@ -55,12 +57,14 @@ class Job:
 class Guest:
     """A guest that has booted."""
 
-    def __init__(self, packages, image, folder, wire):
+    def __init__(self, packages, image, folder, wire, has_host=False):
         self.folder, self.count = folder / "host", 0
         self.folder.mkdir()
         root = packages / "root"
         commands = folder / "commands"
         self.console = folder / "console"
+        host = ["-netdev", "user,id=host",
+                "-device", "virtio-net-pci,netdev=host,romfile="] if has_host else []
         self.process = Process("QEMU", [
             *loader(root), root / "usr/bin/qemu-system-x86_64",
             "-L", root / "usr/share/qemu", "-L", root / "usr/share/seabios",
@@ -70,7 +74,7 @@ class Guest:
             "-chardev", f"socket,id=commands,path={commands},server=on,wait=off",
             "-serial", "chardev:commands",
             "-netdev", f"stream,id=net,server=off,addr.type=unix,addr.path={wire}",
-            "-device", "virtio-net-pci,netdev=net,mac=52:54:00:00:02:02,romfile=",
+            "-device", "virtio-net-pci,netdev=net,mac=52:54:00:00:02:02,romfile=", *host,
             "-fsdev", f"local,id=host,path={self.folder},security_model=none",
             "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
             "-kernel", next((root / "boot").glob("vmlinuz-*")), "-initrd", image,

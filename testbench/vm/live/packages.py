@@ -28,11 +28,14 @@ PROGRAMS = [
     "ibverbs-providers",
     "perftest",
     "iproute2",
+    # lockd of the kernel's NFS server does not start without it.
+    "rpcbind",
     # A tool of the kernel's build needs it.
     "libelf1",
 ]
 # What is in the table of versions.
-NAMED = ["linux-image", "rdmacm-utils", "perftest", "qemu-system-x86", "busybox-static"]
+NAMED = ["linux-image", "rdmacm-utils", "perftest", "qemu-system-x86", "busybox-static",
+         "rpcbind"]
 # Of the kernel's package: itself, and the modules of these folders.
 KERNEL_FOLDERS = ["drivers/infiniband", "drivers/net", "drivers/virtio", "net", "fs", "lib",
                   "crypto"]

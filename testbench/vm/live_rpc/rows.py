@@ -1,0 +1,52 @@
+"""What is run."""
+
+import dataclasses
+from typing import Callable
+
+import linux_client
+import our_client
+
+MIB = 1 << 20
+# siw does not notice what comes between its Reply and its taking over of the socket (docs/live.md):
+# a client of ours waits for as long as a wire of some length would have it wait.
+CLIENT_DELAY_US = 4000
+
+
+@dataclasses.dataclass
+class Row:
+    """One run."""
+
+    name: str
+    run: Callable
+    transport: str = "rdma"
+    family: int = 4
+    dut: str = "model"
+    octets: int = MIB
+    files: int = 100
+    calls: int = 1000
+    cuts: int = 0
+    # Of one script in the guest.
+    seconds: int = 120
+    delay_us: int = 0
+    # Linux may say that a connection is lost.
+    may_complain: bool = False
+
+
+def rows():
+    """All rows, in order."""
+    theirs, ours = "Linux' client", "our client"
+    delay = {"delay_us": CLIENT_DELAY_US}
+    torn = {"cuts": 3, "may_complain": True, "octets": 16 * MIB}
+    yield Row(f"{theirs}, RDMA", linux_client.whole, octets=8 * MIB, files=1000)
+    yield Row(f"{theirs}, TCP", linux_client.whole, "tcp", octets=8 * MIB, files=1000)
+    yield Row(f"{ours}, calls", our_client.pings, **delay)
+    yield Row(f"{ours}, files", our_client.files, files=1000, **delay)
+    yield Row(f"{theirs}, 3 cuts", linux_client.cut, **torn)
+    yield Row(f"{ours}, 3 cuts", our_client.cut, **delay, **torn)
+    yield Row(f"{theirs}, IPv6", linux_client.copy, family=6)
+    yield Row(f"{ours}, IPv6", our_client.files, family=6, files=100, **delay)
+    yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True)
+    yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, **delay)
+    yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
+    yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
+    yield Row(f"{ours}, files, RTL", our_client.files, dut="rtl", files=100, **delay)

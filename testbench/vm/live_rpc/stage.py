@@ -1,0 +1,97 @@
+"""What a row runs on: the guest with NFS, a device, our programs, data with known SHA-256."""
+
+import contextlib
+import hashlib
+import pathlib
+import re
+import signal
+
+from machine import ADDRESS
+from nfs import OURS, PREFIX
+from processes import Failed, Process
+
+HERE = pathlib.Path(__file__).resolve().parent
+# One program.
+SECONDS = 60
+
+
+class Stage:
+    """One try of a row."""
+
+    def __init__(self, programs, guest, nfs, folder, device, row):
+        self.programs, self.guest, self.nfs, self.folder = programs, guest, nfs, folder
+        self.device, self.row, self.count = device, row, 0
+        # For the table: what was counted.
+        self.facts = {}
+
+    def data(self, octets):
+        """A file that the guest sees, too, and its SHA-256: the same octets in each run."""
+        self.count += 1
+        path = self.guest.folder / f"data{self.count}"
+        parts, made = [], 0
+        while made < octets:
+            parts.append(hashlib.sha512(f"{self.row.name} {octets} {len(parts)}".encode()).digest())
+            made += len(parts[-1])
+        whole = b"".join(parts)[:octets]
+        path.write_bytes(whole)
+        return path, hashlib.sha256(whole).hexdigest()
+
+    def command(self, program, *options):
+        """One of our programs on the device."""
+        family = self.row.family
+        own = f"{OURS[family]}/{PREFIX[family]}"
+        return [self.programs / program, f"vfio-user:{self.device.socket}", "--own", own, *options]
+
+    def start(self, program, *options):
+        """A client of ours, to the guest's server."""
+        self.count += 1
+        command = self.command(program, "-a", ADDRESS[self.row.family],
+                               "--handle", self.nfs.handle, "--timeout", 20, *options)
+        return Process(program, command, self.folder / f"{program}{self.count}")
+
+    def ours(self, program, *options):
+        """Run a client of ours to its end: what it has printed."""
+        with self.start(program, *options) as process:
+            if process.wait(SECONDS) != 0:
+                raise Failed(f"{program} {' '.join(map(str, options))}: {process.said()}")
+            return process.text()
+
+    @contextlib.contextmanager
+    def server(self):
+        """Our server: the TCP port that it has got, and the process."""
+        self.count += 1
+        command = self.command("nfs_server", "--tcp", "127.0.0.1:0", "--verbose")
+        output = self.folder / f"nfs_server{self.count}"
+        with Process("nfs_server", command, output) as server:
+            listening = re.compile(r"^listening on \S+\]?:\d+$", re.MULTILINE)
+            server.until(lambda: listening.search(server.text()), 30)
+            yield int(re.search(r":(\d+) over TCP", server.text()).group(1)), server
+            if server.process.poll() not in (None, -signal.SIGKILL):
+                raise Failed(f"nfs_server has ended: {server.said()}")
+
+    def shell(self, script, seconds=SECONDS, **variables):
+        """A script in the guest: a job."""
+        head = "".join(f"{name}='{value}'\n" for name, value in variables.items())
+        return self.guest.start(head + script, seconds)
+
+    def finish(self, job):
+        """What a script has printed."""
+        if job.wait() != 0:
+            raise Failed(f"in the guest: status {job.status()}: {job.complaint()}")
+        return job.printed()
+
+
+def expect(what, found, expected):
+    """Fail if something is not what it should be."""
+    if found != expected:
+        raise Failed(f"{what}: {found}, not {expected}")
+
+
+def in_guest(path):
+    """The name of a shared file in the guest."""
+    return f"/host/{path.name}"
+
+
+def facts(text):
+    """Lines `fact NAME VALUE`."""
+    return dict(re.findall(r"^fact (\S+) (\S+)$", text, re.MULTILINE))
