@@ -124,16 +124,11 @@ impl<C: DeviceCore> ServedDevice<C> {
     pub fn run(&mut self, cycles: usize) {
         let mut core = self.core.borrow_mut();
         core.run(cycles);
-        // Messages of one vector that nobody has looked at are one interrupt.
-        let mut raised = [false; VECTORS];
         while let Some(address) = core.next_interrupt() {
-            raised[((address - MESSAGES) / MESSAGE_STRIDE) as usize] = true;
-        }
-        // A message is a write: only a bus master sends it.
-        let is_master = self.space.bus_master_enabled();
-        for (vector, is_raised) in (0..).zip(raised) {
-            if is_raised && is_master {
-                self.irqs.trigger(IRQ_MSIX, vector);
+            // A message is a write: only a bus master sends it.
+            if self.space.bus_master_enabled() {
+                let vector = (address - MESSAGES) / MESSAGE_STRIDE;
+                self.irqs.trigger(IRQ_MSIX, vector as u32);
             }
         }
     }
