@@ -10,30 +10,9 @@
 # however that ends.
 set -euo pipefail
 programs=${PROGRAMS:-${CARGO_TARGET_DIR:-target}/release}
-folder=$(mktemp -d)
-children=()
-end() {
+. "$(dirname "$0")/processes.sh"
+before_end() {
     touch "$folder/end"
-    kill "${children[@]}" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap end EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 141' PIPE
-
-# Wait for a line of a file that a child writes.
-wait_for() {
-    local child=$1 file=$2 line=$3
-    until grep -q "$line" "$file" 2>/dev/null; do
-        if ! kill -0 "$child" 2>/dev/null; then
-            cat "$file" >&2
-            echo "peer.sh: a program has ended before it was ready; what it said is above" >&2
-            exit 2
-        fi
-        sleep 0.02
-    done
 }
 
 ports=(--port "unix:$folder/peer.wire")

@@ -1,6 +1,6 @@
 //! One call after another, over as many connections as it takes.
 
-use crate::end::{pair_options, sleep, Clock, End};
+use crate::end::{default_startup, pair_options, sleep, Clock, End};
 use crate::error::RpcError;
 use crate::link::Link;
 use crate::memories::Memories;
@@ -36,20 +36,13 @@ impl Default for ClientSettings {
     fn default() -> Self {
         Self {
             rpc: Settings::default(),
-            startup: startup::Settings {
-                ird: READS,
-                ord: READS,
-                ..startup::Settings::default()
-            },
+            startup: default_startup(),
             private_data: true,
             pool_octets: 1 << 20,
             patience: Duration::from_secs(60),
         }
     }
 }
-
-/// RDMA Reads outstanding each way.
-pub(crate) const READS: u16 = 8;
 
 /// A client of one server. Calls that a connection has left without a reply go again on the next
 /// one, with the same XIDs.

@@ -3,7 +3,7 @@
 use crate::error::RpcError;
 use crate::link::Link;
 use crate::memories::Memories;
-use rnic_driver::verbs::endpoint::PairOptions;
+use rnic_driver::verbs::endpoint::{startup, PairOptions};
 use rnic_driver::DriverError;
 use rpcrdma::binding::Program;
 use rpcrdma::private_data::PrivateData;
@@ -94,7 +94,7 @@ impl End {
 /// How much a queue pair takes for an end with these settings.
 #[must_use]
 pub(crate) fn pair_options(settings: &Settings) -> PairOptions {
-    let receives = settings.credits.max(1) + settings.reverse_credits + SPARE_RECEIVES;
+    let receives = settings.receives();
     PairOptions {
         // Each call or reply is a Send, and may have its Writes or Reads.
         sends: 4 * receives as usize,
@@ -103,8 +103,17 @@ pub(crate) fn pair_options(settings: &Settings) -> PairOptions {
     }
 }
 
-/// Receives that an end posts beyond those of its credits, at most.
-const SPARE_RECEIVES: u32 = 4;
+/// RDMA Reads outstanding each way.
+const READS: u16 = 8;
+
+/// How connections start, unless the user says otherwise.
+pub(crate) fn default_startup() -> startup::Settings {
+    startup::Settings {
+        ird: READS,
+        ord: READS,
+        ..startup::Settings::default()
+    }
+}
 
 /// Microseconds since it was made.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,6 @@
 //! Clients that connect, and their calls.
 
-use crate::client::READS;
-use crate::end::{pair_options, sleep, Clock, End};
+use crate::end::{default_startup, pair_options, sleep, Clock, End};
 use crate::error::RpcError;
 use crate::link::Link;
 use crate::memories::Memories;
@@ -39,11 +38,7 @@ impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             rpc: Settings::default(),
-            startup: startup::Settings {
-                ird: READS,
-                ord: READS,
-                ..startup::Settings::default()
-            },
+            startup: default_startup(),
             clients_max: 16,
             pool_octets: (8 << 20, 4 << 20),
         }

@@ -16,20 +16,14 @@ siw are findings: with PEER=1 the status is 0 when all cases were played.
 
 import os
 import pathlib
-import platform
-import shutil
-import signal
-import sys
 import tempfile
-import time
 
-import image
-import packages
 import scripted
+import verb
 import wire
 from bench import Try
 from guests import Guests
-from processes import Failed, Process
+from processes import Failed
 from report import Log, table
 from rows import rows
 
@@ -39,17 +33,6 @@ CAPTURES = ROOT / "build" / "live"
 PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 LOG = Log("live", CAPTURES / "log")
 TRIES = 3
-# The verilated library is built when it is first wanted.
-LIBRARY_SECONDS = 900
-
-
-def warm(folder):
-    """Have the verilated library built before anything waits for it."""
-    socket = folder / "warm"
-    command = [PROGRAMS / "rnic", "serve", "--vfio-user", socket, "--dut", "rtl"]
-    with Process("rnic serve --dut rtl", command, folder / "warm.log") as serve:
-        serve.until(socket.exists, LIBRARY_SECONDS)
-
 
 # Frames are those of TCP that were delivered; lost ones are the hub's; "again" are segments whose
 # octets had been delivered before.
@@ -99,77 +82,32 @@ class Bench(Guests):
         return cells(row, count, ran, problem), problem
 
 
-def run(chosen):
-    """All rows; the number of those that failed."""
-    fetched = packages.fetch(TOOLS, LOG.say)
-    guest_image = image.make(fetched, TOOLS, LOG.say)
-    shutil.rmtree(CAPTURES, ignore_errors=True)
-    CAPTURES.mkdir(parents=True)
-    lines, failed, begun = [HEAD], 0, time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="live-") as name:
-        folder = pathlib.Path(name)
-        if any(row.dut == "rtl" for row in chosen):
-            LOG.say("the verilated library")
-            warm(folder)
-        with Bench(PROGRAMS, folder, fetched, guest_image, LOG) as bench:
-            for row in chosen:
-                line, problem = bench.tried(row)
-                lines.append(line)
-                failed += bool(problem)
-    print((fetched / "versions").read_text(), end="")
-    print(f"{bench.boots} boots, {time.monotonic() - begun:.0f} s in all")
-    print(table(lines))
-    return failed
+def guests():
+    """A bench, and a folder for it."""
+    return verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG)
 
 
 def run_peer(words):
     """The cases of `rnic peer`."""
-    fetched = packages.fetch(TOOLS, LOG.say)
-    guest_image = image.make(fetched, TOOLS, LOG.say)
-    shutil.rmtree(CAPTURES, ignore_errors=True)
-    CAPTURES.mkdir(parents=True)
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="live-") as name:
-        folder = pathlib.Path(name)
-        with Bench(PROGRAMS, folder, fetched, guest_image, LOG) as bench:
-            lines, counts = scripted.run(
-                PROGRAMS / "rnic", bench, folder, CAPTURES / "peer", words, LOG.note)
-            boots = bench.boots
-    print((fetched / "versions").read_text(), end="")
+    with guests() as (bench, folder):
+        lines, counts = scripted.run(
+            PROGRAMS / "rnic", bench, folder, CAPTURES / "peer", words, LOG.note)
     print(table(lines))
     counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
-    print(f"{boots} boots, {time.monotonic() - begun:.0f} s in all")
     print(f"live: {len(lines) - 1} cases: {counted}")
     return 0
 
 
 def main(words):
     """The verb."""
+    verb.expect(PROGRAMS, ("rnic", "rping"), "live")
     if words[:1] == ["--peer"]:
         return run_peer(words[1:])
-    if platform.machine() != "x86_64":
-        raise packages.Missing("the guest's programs are of x86_64, this machine is not")
-    chosen = [row for row in rows() if not words or any(word in row.name for word in words)]
-    if not chosen:
-        raise packages.Missing(f"no row has {' or '.join(words)} in its name")
-    for program in ("rnic", "rping"):
-        if not (PROGRAMS / program).exists():
-            raise packages.Missing(f"{PROGRAMS / program} is missing; make live builds it")
-    failed = run(chosen)
-    print(f"live: {len(chosen) - failed} passed, {failed} failed")
-    return int(failed > 0)
+    chosen = verb.chosen(rows(), words)
+    with guests() as (bench, folder):
+        lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
+    return verb.report(lines, failed, "live")
 
 
 if __name__ == "__main__":
-    # Ends what is running, as any error does.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except packages.Missing as missing:
-        print(f"live: {missing}", file=sys.stderr)
-        sys.exit(2)
-    except Failed as failed:
-        print(f"live: failed: {failed}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    verb.end_with(main, "live")

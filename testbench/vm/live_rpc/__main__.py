@@ -13,9 +13,6 @@ Status: 0, all rows passed; 1, one failed; 2, something that is needed is missin
 
 import os
 import pathlib
-import platform
-import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -25,14 +22,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "live"))
 
 # pylint: disable=wrong-import-position
-import image
-import packages
+import verb
 from device import Device, replay
 from dissect import dissect
 from guests import Guests
 from nfs import Nfs
-from processes import Failed, Process
-from report import Log, table
+from processes import Failed
+from report import Log
 from rows import rows
 from stage import Stage
 
@@ -43,8 +39,6 @@ PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 LOG = Log("live-rpc", CAPTURES / "log")
 TRIES = 3
 REPLAY_SECONDS = 300
-# The verilated library is built when it is first wanted.
-LIBRARY_SECONDS = 900
 HEAD = ["row", "tries", "result", "s", "what was counted", "replay", "tshark"]
 
 
@@ -106,62 +100,15 @@ class Bench(Guests):
         return [row.name, str(count), result, f"{seconds:.1f}", counted, *said], problem
 
 
-def warm(folder):
-    """Have the verilated library built before anything waits for it."""
-    socket = folder / "warm"
-    command = [PROGRAMS / "rnic", "serve", "--vfio-user", socket, "--dut", "rtl"]
-    with Process("rnic serve --dut rtl", command, folder / "warm.log") as serve:
-        serve.until(socket.exists, LIBRARY_SECONDS)
-
-
-def run(chosen):
-    """All rows; the number of those that failed."""
-    fetched = packages.fetch(TOOLS, LOG.say)
-    guest_image = image.make(fetched, TOOLS, LOG.say)
-    shutil.rmtree(CAPTURES, ignore_errors=True)
-    CAPTURES.mkdir(parents=True)
-    lines, failed, begun = [HEAD], 0, time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="live-rpc-") as name:
-        folder = pathlib.Path(name)
-        if any(row.dut == "rtl" for row in chosen):
-            LOG.say("the verilated library")
-            warm(folder)
-        with Bench(PROGRAMS, folder, fetched, guest_image, LOG, has_host=True) as bench:
-            for row in chosen:
-                line, problem = bench.tried(row)
-                lines.append(line)
-                failed += bool(problem)
-    print((fetched / "versions").read_text(), end="")
-    print(f"{bench.boots} boots, {time.monotonic() - begun:.0f} s in all")
-    print(table(lines))
-    return failed
-
-
 def main(words):
     """The verb."""
-    if platform.machine() != "x86_64":
-        raise packages.Missing("the guest's programs are of x86_64, this machine is not")
-    chosen = [row for row in rows() if not words or any(word in row.name for word in words)]
-    if not chosen:
-        raise packages.Missing(f"no row has {' or '.join(words)} in its name")
-    for program in ("rnic", "nfs_server", "nfs_copy", "rpc_ping"):
-        if not (PROGRAMS / program).exists():
-            raise packages.Missing(f"{PROGRAMS / program} is missing; make live-rpc builds it")
-    failed = run(chosen)
-    print(f"live-rpc: {len(chosen) - failed} passed, {failed} failed")
-    return int(failed > 0)
+    verb.expect(PROGRAMS, ("rnic", "nfs_server", "nfs_copy", "rpc_ping"), "live-rpc")
+    chosen = verb.chosen(rows(), words)
+    bench = verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG, has_host=True)
+    with bench as (bench, folder):
+        lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
+    return verb.report(lines, failed, "live-rpc")
 
 
 if __name__ == "__main__":
-    # Ends what is running, as any error does.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except packages.Missing as missing:
-        print(f"live-rpc: {missing}", file=sys.stderr)
-        sys.exit(2)
-    except Failed as failed:
-        print(f"live-rpc: failed: {failed}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    verb.end_with(main, "live-rpc")

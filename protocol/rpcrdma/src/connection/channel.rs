@@ -4,9 +4,10 @@ use super::tag::{Half, Tag};
 use crate::counters::Counters;
 use crate::place::Place;
 use crate::private_data::PrivateData;
-use crate::registration::Pool;
+use crate::registration::{Pool, ReadJob};
 use crate::stream::Piece;
 use crate::verbs::{Limits, Verbs, VerbsError, Work};
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
 /// Places that a Send of this crate gathers at most.
@@ -237,7 +238,7 @@ impl Channel {
         self.is_open() && !self.free.is_empty() && self.has_room(requests + 1)
     }
 
-    pub(crate) fn can_read(&self) -> bool {
+    fn can_read(&self) -> bool {
         self.is_open() && self.reads < self.agreed.reads && self.has_room(1)
     }
 
@@ -309,16 +310,24 @@ impl Channel {
         Ok(())
     }
 
-    pub(crate) fn read(
+    /// Issue `jobs` in order, as many as may be outstanding; the others stay where they are.
+    pub(crate) fn read_queued(
         &mut self,
-        (half, slot): (Half, u32),
-        source: crate::wire::Segment,
-        sink: Place,
+        half: Half,
+        jobs: &mut VecDeque<ReadJob>,
         verbs: &mut impl Verbs,
-    ) -> Result<(), VerbsError> {
-        verbs.read(Tag::Read(half, slot).pack(), source, sink)?;
-        self.reads += 1;
-        Ok(())
+    ) {
+        while self.can_read() {
+            let Some(&ReadJob { slot, source, sink }) = jobs.front() else {
+                return;
+            };
+            let tag = Tag::Read(half, slot).pack();
+            if verbs.read(tag, source, sink).is_err() {
+                return;
+            }
+            self.reads += 1;
+            jobs.pop_front();
+        }
     }
 }
 

@@ -68,8 +68,9 @@ const SPARE_RECEIVES: u32 = 2;
 const SPARE_SENDS: u32 = 4;
 
 impl Settings {
-    /// Receives that are posted.
-    pub(crate) fn receives(&self) -> u32 {
+    /// Receives that an end posts: as many as its queue pair has to take.
+    #[must_use]
+    pub fn receives(&self) -> u32 {
         self.credits.max(1) + self.reverse_credits + SPARE_RECEIVES
     }
 

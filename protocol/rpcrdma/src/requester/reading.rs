@@ -45,19 +45,10 @@ impl Requester {
         }
     }
 
-    /// Reads in order, as many as may be outstanding (RPC-037).
+    /// Reads that wait, as many as may be outstanding (RPC-037).
     pub(super) fn read_more<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
-        while ctx.channel.can_read() {
-            let Some(job) = self.reads.pop_front() else {
-                break;
-            };
-            let to = (Half::Requester, job.slot);
-            let read = ctx.channel.read(to, job.source, job.sink, ctx.verbs);
-            if read.is_err() {
-                self.reads.push_front(job);
-                break;
-            }
-        }
+        let channel = &mut *ctx.channel;
+        channel.read_queued(Half::Requester, &mut self.reads, ctx.verbs);
     }
 
     /// RPC-015: exactly one DONE, when all of the reply has been read.

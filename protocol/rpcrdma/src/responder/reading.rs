@@ -136,22 +136,10 @@ impl Responder {
         });
     }
 
-    /// Reads in order, as many as may be outstanding (RPC-037).
+    /// Reads that wait, as many as may be outstanding (RPC-037).
     pub(super) fn read_more<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
-        while ctx.channel.can_read() {
-            let Some(job) = self.reads.pop_front() else {
-                return;
-            };
-            let to = (Half::Responder, job.slot);
-            if ctx
-                .channel
-                .read(to, job.source, job.sink, ctx.verbs)
-                .is_err()
-            {
-                self.reads.push_front(job);
-                return;
-            }
-        }
+        let channel = &mut *ctx.channel;
+        channel.read_queued(Half::Responder, &mut self.reads, ctx.verbs);
     }
 
     /// A Read of a call has completed, or was flushed.
