@@ -5,6 +5,8 @@
 mod basics;
 mod batches;
 mod ends;
+mod alone;
+mod linux;
 mod loss;
 mod many;
 mod scene;

@@ -19,13 +19,20 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Ports in `folder`.
+    /// Sockets in `folder` for ports.
     pub fn new(folder: &Path, ports: usize, settings: Settings) -> Self {
+        Self::with_tap(folder, ports, None, settings)
+    }
+
+    /// As [`Wire::new`], and one more port, an interface of Linux of this name.
+    pub fn with_tap(folder: &Path, ports: usize, tap: Option<&str>, settings: Settings) -> Self {
         let (end, theirs) = std::os::unix::net::UnixStream::pair().expect("sockets");
         let ports: Vec<PathBuf> = (0..ports)
             .map(|port| folder.join(format!("port{port}")))
             .collect();
-        let kinds: Vec<LinkKind> = ports.iter().cloned().map(LinkKind::Unix).collect();
+        let tap = tap.map(|name| LinkKind::Tap(name.to_owned()));
+        let sockets = ports.iter().cloned().map(LinkKind::Unix);
+        let kinds: Vec<LinkKind> = sockets.chain(tap).collect();
         let capture = folder.join("delivered.pcapng");
         let (ready, is_ready) = mpsc::channel();
         let path = capture.clone();
