@@ -84,10 +84,14 @@ fn classify_v6(octets: &[u8]) -> IpVerdict<'_> {
 
 /// The 16-bit one's complement sum of RFC 1071, an odd last octet padded with zero.
 pub fn ones_complement_sum(octets: &[u8], start: u32) -> u16 {
-    let mut sum = u64::from(start);
-    for pair in octets.chunks(2) {
-        sum += u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
-    }
+    let pairs = octets.chunks_exact(2);
+    // An odd octet is the high one of its pair.
+    let odd = pairs
+        .remainder()
+        .first()
+        .map_or(0, |&high| u64::from(high) << 8);
+    let word = |pair: &[u8]| u64::from(u16::from_be_bytes([pair[0], pair[1]]));
+    let mut sum = u64::from(start) + odd + pairs.map(word).sum::<u64>();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }

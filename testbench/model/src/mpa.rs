@@ -135,24 +135,32 @@ impl MpaReceiver {
     /// while it is not whole.
     fn walk(&self, stream: &[u8], phase: usize) -> Option<Walk> {
         let mut walk = Walk::default();
-        let mut needed = usize::MAX;
+        self.walk_to(&mut walk, stream, phase, 2)?;
+        let ulpdu_length = u16::from_be_bytes([walk.plain[0], walk.plain[1]]);
+        self.walk_to(&mut walk, stream, phase, fpdu_octets(ulpdu_length))?;
+        Some(walk)
+    }
+
+    /// Go on until there are `needed` octets without markers.
+    fn walk_to(&self, walk: &mut Walk, stream: &[u8], phase: usize, needed: usize) -> Option<()> {
         while walk.plain.len() < needed {
             let at = walk.wire_octets;
-            if self.markers && (phase + at) % MARKER_INTERVAL == 0 {
+            let after_place = (phase + at) % MARKER_INTERVAL;
+            if self.markers && after_place == 0 {
                 let marker = stream.get(at..at + MARKER_OCTETS)?;
                 walk.markers
                     .push((at, u16::from_be_bytes([marker[2], marker[3]])));
                 walk.wire_octets += MARKER_OCTETS;
                 continue;
             }
-            walk.plain.push(*stream.get(at)?);
-            walk.wire_octets += 1;
-            if walk.plain.len() == 2 {
-                let ulpdu_length = u16::from_be_bytes([walk.plain[0], walk.plain[1]]);
-                needed = fpdu_octets(ulpdu_length);
+            let mut octets = needed - walk.plain.len();
+            if self.markers {
+                octets = octets.min(MARKER_INTERVAL - after_place);
             }
+            walk.plain.extend_from_slice(stream.get(at..at + octets)?);
+            walk.wire_octets += octets;
         }
-        Some(walk)
+        Some(())
     }
 
     fn finish(&self, sequence: u32, octets: &[u8], walk: &Walk) -> Fpdu {
@@ -179,7 +187,7 @@ impl MpaReceiver {
         let phase = self.phase + sequence.wrapping_sub(self.sequence) as usize;
         let is_marker = |at: &usize| (phase + at) % MARKER_INTERVAL == 0;
         let mut behind = wire_octets..wire_octets + MARKER_INTERVAL;
-        let at = behind.find(is_marker).filter(|_| self.markers);
+        let at = self.markers.then(|| behind.find(is_marker)).flatten();
         let marker = at.and_then(|at| Some((at, octets.get(at..at + MARKER_OCTETS)?)));
         marker.is_some_and(|(at, octets)| {
             let fpduptr = u16::from_be_bytes([octets[2], octets[3]]) & !3;

@@ -11,6 +11,8 @@ use std::os::unix::net::UnixStream;
 pub(super) const LENGTH_OCTETS: usize = 4;
 /// Longest frame on a socket: what QEMU sends.
 pub(super) const FRAME_OCTETS_MAX: usize = 68 * 1024;
+/// Octets that are read together.
+const READ_OCTETS: usize = 64 << 10;
 /// Octets that are written together: frames of one turn of a device.
 const BATCH_OCTETS: usize = 64 << 10;
 /// Octets that wait for a peer that does not read; frames beyond are dropped, as on a wire.
@@ -20,8 +22,11 @@ pub(super) const UNREAD_OCTETS_MAX: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Peer {
     stream: UnixStream,
-    /// Received, not yet a whole frame.
-    input: VecDeque<u8>,
+    /// What a read fills.
+    buffer: Box<[u8]>,
+    /// Received; the first `taken` octets of it were taken.
+    input: Vec<u8>,
+    taken: usize,
     /// To be sent.
     pub(super) output: VecDeque<u8>,
 }
@@ -32,7 +37,9 @@ impl Peer {
         stream.set_nonblocking(true)?;
         Ok(Self {
             stream,
-            input: VecDeque::new(),
+            buffer: vec![0; READ_OCTETS].into(),
+            input: Vec::new(),
+            taken: 0,
             output: VecDeque::new(),
         })
     }
@@ -50,16 +57,20 @@ impl Peer {
         !self.output.is_empty()
     }
 
+    /// What was received and not taken.
+    fn rest(&self) -> &[u8] {
+        &self.input[self.taken..]
+    }
+
     /// Length of the frame at the beginning of the input, once all of it is there.
     fn frame_octets(&self) -> Option<usize> {
         let octets = self.announced_octets()?;
-        (self.input.len() >= LENGTH_OCTETS + octets).then_some(octets)
+        (self.rest().len() >= LENGTH_OCTETS + octets).then_some(octets)
     }
 
     fn announced_octets(&self) -> Option<usize> {
-        let length = self.input.iter().take(LENGTH_OCTETS);
-        (length.len() == LENGTH_OCTETS)
-            .then(|| length.fold(0, |value, &octet| value << 8 | usize::from(octet)))
+        let length = self.rest().first_chunk::<LENGTH_OCTETS>()?;
+        Some(u32::from_be_bytes(*length) as usize)
     }
 
     /// The next frame, if it is there.
@@ -69,10 +80,10 @@ impl Peer {
     pub(super) fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
         self.flush()?;
         if self.frame_octets().is_none() {
-            let mut octets = [0; 16 * 1024];
-            match self.stream.read(&mut octets) {
+            self.input.drain(..std::mem::take(&mut self.taken));
+            match self.stream.read(&mut self.buffer) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(count) => self.input.extend(&octets[..count]),
+                Ok(count) => self.input.extend_from_slice(&self.buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }
@@ -86,8 +97,9 @@ impl Peer {
         let Some(octets) = self.frame_octets() else {
             return Ok(None);
         };
-        self.input.drain(..LENGTH_OCTETS);
-        Ok(Some(self.input.drain(..octets).collect()))
+        let frame = self.rest()[LENGTH_OCTETS..][..octets].to_vec();
+        self.taken += LENGTH_OCTETS + octets;
+        Ok(Some(frame))
     }
 
     /// Send a frame, with others or at [`Peer::flush`]; false if too much is unread.
