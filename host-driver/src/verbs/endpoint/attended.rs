@@ -90,7 +90,7 @@ impl Endpoint {
     pub fn start(context: &Context, settings: &EndpointSettings) -> Result<Self, EndpointError> {
         let clock = Clock::Running(Instant::now());
         let mut endpoint = Self::make(context, settings, clock)?;
-        let function = endpoint.take_vector()?;
+        let function = endpoint.take_vector(settings.hold_off_us)?;
         let shared = Arc::clone(&endpoint.shared);
         let vector = endpoint.vector.unwrap_or_default();
         let path = settings.monitor.as_deref();
@@ -105,8 +105,8 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Have everything that it polls raise a vector that is free.
-    fn take_vector(&mut self) -> Result<PciFunction, DriverError> {
+    /// Have everything that it polls raise a vector that is free, once in `hold_off_us` at most.
+    fn take_vector(&mut self, hold_off_us: u32) -> Result<PciFunction, DriverError> {
         let mut ledger = self.context.core().lock();
         let function = ledger.view().function().clone();
         let vectors = function.vectors();
@@ -119,6 +119,7 @@ impl Endpoint {
         drop(ledger);
         // What fails from here on is undone when `self` is dropped.
         self.vector = Some(vector);
+        self.context.set_hold_off(vector, hold_off_us)?;
         self.route(Some(vector))?;
         Ok(function)
     }
@@ -350,6 +351,9 @@ impl<B: Bar, D: Dma> Drop for Endpoint<B, D> {
         }
         // A device that is gone raises nothing.
         let _ = self.route(None);
+        if let Some(vector) = self.vector {
+            let _ = self.context.set_hold_off(vector, 0);
+        }
         let mut ledger = self.context.core().lock();
         ledger.handles.remove(&self.id);
         ledger.has_endpoint = false;

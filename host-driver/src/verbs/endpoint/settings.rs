@@ -8,6 +8,8 @@ use std::path::PathBuf;
 /// Octets of headers of IP and TCP without options.
 const HEADERS_V4: u16 = 40;
 const HEADERS_V6: u16 = 60;
+/// The time of three full frames at 10 Gb/s. An interrupt that comes after silence is not held.
+const HOLD_OFF_US: u32 = 4;
 
 /// The largest segment with `address` that an MTU leaves, within what TCP can use.
 pub(super) fn emss_octets(mtu_octets: u16, address: IpAddr) -> u16 {
@@ -32,6 +34,10 @@ pub struct EndpointSettings {
     pub monitor: Option<PathBuf>,
     /// Who sees the frames that the endpoint itself sends and receives, if anybody does.
     pub tap: Option<Tap>,
+    /// Microseconds from one interrupt of the device to the next, at least, 0 to 1,023; what comes
+    /// meanwhile has one together. More spare the processor, and let a peer's next segment wait.
+    /// For an endpoint with a thread.
+    pub hold_off_us: u32,
 }
 
 impl EndpointSettings {
@@ -46,6 +52,7 @@ impl EndpointSettings {
             tcp,
             monitor: None,
             tap: None,
+            hold_off_us: HOLD_OFF_US,
         }
     }
 }

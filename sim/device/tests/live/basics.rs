@@ -297,6 +297,16 @@ fn an_endpoint_has_the_host_path_for_itself() {
     assert_eq!(end.context.poll_host_frame(), None);
     assert_eq!(end.context.poll_transmitted(), Ok(None));
     drop(scene.initiator.endpoint);
+    // Hold-offs of ten bits; one that is refused leaves nothing.
+    let mut held = settings.clone();
+    for (hold_off_us, is_right) in [(1_024, false), (1_023, true), (0, true)] {
+        held.hold_off_us = hold_off_us;
+        let started = Endpoint::start(&scene.initiator.context, &held);
+        assert_eq!(started.is_ok(), is_right, "{hold_off_us}: {started:?}");
+        if let Err(refused) = started {
+            assert!(refused.to_string().contains("hold-off"), "{refused}");
+        }
+    }
     let again = Endpoint::start(&scene.initiator.context, &settings).expect("the other is gone");
     let own = std::net::SocketAddr::new(scene.responder.address, crate::scene::PORT);
     let listener = scene.responder.endpoint.listen(own).expect("it listens");
