@@ -64,7 +64,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             let Some(event) = ledger.device().poll_event() else {
                 return false;
             };
-            let key = self.by_number.get(&event.connection).copied();
+            let key = self.key_of(event.connection);
             let found = key.and_then(|key| Some((key, self.with_wire(key, ledger, now)?)));
             let Some((key, (live, wire))) = found else {
                 self.counts.late += 1;
@@ -75,7 +75,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             if event.reasons.contains(Reason::FirstFpdu) {
                 live.receive(Received::FirstFpdu, wire.ledger);
             }
-            self.enqueue(key);
+            if live.queue() {
+                self.queued.push_back(key);
+            }
         }
         true
     }
@@ -96,12 +98,14 @@ impl<B: Bar, D: Dma> Engine<B, D> {
                 | Completion::Error { connection, .. } => Some(connection),
                 Completion::Unknown(_) => None,
             };
-            let key = number.and_then(|number| self.by_number.get(&number).copied());
+            let key = number.and_then(|number| self.key_of(number));
             let found = key.and_then(|key| Some((key, self.with_wire(key, ledger, now)?)));
             match found {
                 Some((key, (live, wire))) => {
                     live.on_completion(&completion, memory, wire.ledger);
-                    self.enqueue(key);
+                    if live.queue() {
+                        self.queued.push_back(key);
+                    }
                 }
                 None => {
                     self.counts.late += 1;

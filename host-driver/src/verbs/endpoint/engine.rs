@@ -48,7 +48,8 @@ pub(super) struct Engine<B: Bar, D: Dma> {
     pub(super) tcp: rnic_tcp::Settings,
     pub(super) lives: BTreeMap<u64, Live>,
     pub(super) by_ends: HashMap<Ends, u64>,
-    pub(super) by_number: HashMap<ConnectionId, u64>,
+    /// By the device's number, which every event and completion has.
+    by_number: Vec<Option<u64>>,
     pub(super) listeners: Vec<Listening>,
     /// Deadlines of connections.
     pub(super) timers: BTreeSet<(u64, u64)>,
@@ -77,7 +78,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             tcp,
             lives: BTreeMap::new(),
             by_ends: HashMap::new(),
-            by_number: HashMap::new(),
+            by_number: Vec::new(),
             listeners: Vec::new(),
             timers: BTreeSet::new(),
             queued: VecDeque::new(),
@@ -173,6 +174,20 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         Some((live, wire))
     }
 
+    /// The connection that the device has as this one.
+    pub(super) fn key_of(&self, number: ConnectionId) -> Option<u64> {
+        self.by_number.get(usize::from(number.0)).copied().flatten()
+    }
+
+    /// Have the device's number be that of a connection, or of none.
+    pub(super) fn set_number(&mut self, number: ConnectionId, key: Option<u64>) {
+        let place = usize::from(number.0);
+        if place >= self.by_number.len() {
+            self.by_number.resize(place + 1, None);
+        }
+        self.by_number[place] = key;
+    }
+
     /// Who listens on `own`.
     pub(super) fn listening(&mut self, own: SocketAddr) -> Option<&mut Listening> {
         let mut listeners = self.listeners.iter_mut();
@@ -181,11 +196,8 @@ impl<B: Bar, D: Dma> Engine<B, D> {
 
     /// The connection has something to do.
     pub(super) fn enqueue(&mut self, key: u64) {
-        if let Some(live) = self.lives.get_mut(&key) {
-            if !live.is_queued {
-                live.is_queued = true;
-                self.queued.push_back(key);
-            }
+        if self.lives.get_mut(&key).is_some_and(Live::queue) {
+            self.queued.push_back(key);
         }
     }
 
@@ -242,6 +254,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         let deadline = live.pump(&mut wire);
         let (timer, is_blocked) = (live.timer, live.is_blocked);
         let (is_fin_due, is_releasable) = (live.is_fin_due, live.is_releasable());
+        let mut is_over = live.is_over();
         self.set_timer(key, timer, deadline);
         if was_blocked != is_blocked {
             match is_blocked {
@@ -254,8 +267,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         }
         if is_releasable {
             self.release(key, ledger, now);
+            is_over = self.lives.get(&key).is_some_and(Live::is_over);
         }
-        if self.lives.get(&key).is_some_and(Live::is_over) {
+        if is_over {
             self.remove(key, ledger);
         }
     }
@@ -315,7 +329,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             self.counts.device_errors += 1;
         }
         self.take_all_completions(ledger, now);
-        self.by_number.remove(&resources.number);
+        self.set_number(resources.number, None);
         self.enqueue(key);
     }
 

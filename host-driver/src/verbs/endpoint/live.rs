@@ -166,6 +166,11 @@ impl Live {
         }
     }
 
+    /// It has something to do; whether that is new.
+    pub(super) fn queue(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_queued, true)
+    }
+
     /// Do whatever can be done now; when there is more to do, if nothing happens before.
     pub(super) fn pump<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> Option<u64> {
         // What ends a stream is known to the device before the peer hears of it.
@@ -247,10 +252,14 @@ impl Live {
     fn drain<B: Bar, D: Dma>(&mut self, wire: &mut Wire<'_, B, D>) -> bool {
         let mut has_news = false;
         let emss = usize::from(self.tcp.emss_octets());
-        let mut has_room = self.look_for_room(emss, wire);
+        let mut room = Room {
+            control: wire.has_control_room(),
+            bulk: wire.has_bulk_room(emss),
+        };
+        self.note_room(room);
         // One ACK may acknowledge many records: the machine hears of them together.
         let mut acknowledged = None;
-        while has_room {
+        while room.control {
             let Some(output) = self.tcp.poll(wire.now) else {
                 break;
             };
@@ -262,7 +271,11 @@ impl Live {
                     if wire.send(&self.ends, &outgoing, record).is_err() {
                         wire.counts.no_hop += 1;
                     }
-                    has_room = self.look_for_room(emss, wire);
+                    match outgoing.is_control() {
+                        true => room.control = wire.has_control_room(),
+                        false => room.bulk = wire.has_bulk_room(emss),
+                    }
+                    self.note_room(room);
                 }
                 Output::Acked(_) => match self.records.pop() {
                     Some(end) => acknowledged = Some(end),
@@ -286,12 +299,10 @@ impl Live {
         }
     }
 
-    /// Whether a segment without payload finds room; TCP learns whether one with payload would.
-    fn look_for_room<B: Bar, D: Dma>(&mut self, emss: usize, wire: &Wire<'_, B, D>) -> bool {
-        let (control, bulk) = (wire.has_control_room(), wire.has_bulk_room(emss));
-        self.tcp.set_blocked(!bulk);
-        self.is_blocked = !control || !bulk;
-        control
+    /// TCP learns whether a segment with payload would find room.
+    fn note_room(&mut self, room: Room) {
+        self.tcp.set_blocked(!room.bulk);
+        self.is_blocked = !room.control || !room.bulk;
     }
 
     fn on_tcp_event(&mut self, event: Event) {
@@ -429,6 +440,13 @@ impl Live {
             ledger.release_memory(memory);
         }
     }
+}
+
+/// Where a segment finds room: one without payload, and the longest with payload.
+#[derive(Copy, Clone)]
+struct Room {
+    control: bool,
+    bulk: bool,
 }
 
 /// Whether a failure is one that the device does not know of: it would go on to place what the peer

@@ -40,8 +40,8 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();
         let report = |number: ConnectionId| {
-            let key = self.by_number.get(&number)?;
-            self.lives.get(key).map(Live::report)
+            let key = self.key_of(number)?;
+            self.lives.get(&key).map(Live::report)
         };
         monitor.serve_with(ledger.device(), &report)
     }

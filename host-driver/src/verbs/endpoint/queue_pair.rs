@@ -101,7 +101,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
             let resources = Resources::reserve(&mut ledger, &ends, domain, queue, &depths)?;
             let number = resources.number;
             (live.resources, live.limits) = (Some(resources), limits);
-            engine.by_number.insert(number, handle.key);
+            engine.set_number(number, Some(handle.key));
             Ok(())
         })?;
         Ok(Self {
