@@ -196,9 +196,8 @@ impl Work {
                 }
             }
             Some(PairEvent::Failed(failure)) => {
-                let why = self.failed(&failure);
                 self.leave(&failure);
-                Err(why)
+                Err(self.failed(&failure))
             }
             Some(PairEvent::Closed) => {
                 self.is_closed = true;
@@ -210,7 +209,7 @@ impl Work {
 
     /// Close behind the Terminate and let it arrive: a queue pair that is dropped sends an RST,
     /// which may overtake it (RFC 5040 section 5.6 has the connection closed gracefully).
-    fn leave(&self, failure: &PairFailure) {
+    fn leave(&mut self, failure: &PairFailure) {
         if !matches!(failure, PairFailure::Lost) {
             // What fails here has failed for the reason that is already known.
             let _ = self.pair.disconnect();
@@ -257,7 +256,11 @@ impl Work {
             // TCP knows by what.
             (PairFailure::Lost, Ok(Some(reason))) => reason.into(),
             (PairFailure::Terminated(why), _) => {
-                format!("{peer} has ended the connection with a Terminate: {why}").into()
+                let spoilt = match self.spoilt {
+                    Some((kind, status)) => format!("; a {kind:?} has ended as {status:?}"),
+                    None => String::new(),
+                };
+                format!("{peer} has ended the connection: {why}{spoilt}").into()
             }
             _ => format!("the connection to {peer} has failed: {failure}").into(),
         }
@@ -296,11 +299,17 @@ impl Work {
     /// Wait until the peer has acknowledged this end's FIN: a process that ends before takes the
     /// device with it, and the FIN may not have left. The first one to close has nothing to wait
     /// for, and its acknowledgement is not sent twice when it has gone; hence no wait without end.
-    fn linger(&self) -> Result<(), Failure> {
+    fn linger(&mut self) -> Result<(), Failure> {
         let end = Instant::now() + LINGER;
         while let Ok(None) = self.pair.end_reason() {
             // Both are polled to the end: then the file is readable for something new alone.
-            if self.pair.poll_completion()?.is_some() || self.pair.poll_event()?.is_some() {
+            if let Some(completion) = self.pair.poll_completion()? {
+                if completion.status != Status::Success {
+                    self.spoil(completion.kind, completion.status);
+                }
+                continue;
+            }
+            if self.pair.poll_event()?.is_some() {
                 continue;
             }
             if !self.is_readable(end)? {
