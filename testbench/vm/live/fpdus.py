@@ -7,8 +7,8 @@ Written from RFC 5044, 5041 and 5040; it shares no code with the driver or its d
             +-- ULPDU_Length, DDP and RDMAP header, payload, PAD, CRC
 
 What neither end may send is looked for in both directions: FPDUs that are cut, CRCs that are not
-theirs, segments without a whole header, opcodes on other queues, messages out of their order or with
-gaps, Read Responses that nobody has asked for, anything behind a Terminate.
+theirs, segments without a whole header, opcodes on other queues, messages out of order or with gaps,
+Read Responses that nobody has asked for, anything behind a Terminate.
 """
 
 import collections

@@ -1,6 +1,6 @@
 """A wire that spoils one Send of the frames that come in at its listening end.
 
-    who connects --> PATH ==> octet of the first Send's payload turned, TCP checksum of that ==> TARGET
+    who connects ==> PATH ==> octet of the first Send's payload turned, checksum right ==> TARGET
                           <== as it is <==
 
 TCP takes the segment, and the FPDU in it has a wrong CRC (RFC 5044, 8, error 2). What is sent again

@@ -25,7 +25,7 @@ CAPTURES = pathlib.Path(__file__).resolve().parents[2] / "captures"
 OUR, THEIR = "192.0.2.1", "192.0.2.2"
 # Octets of a frame in front of those of TCP's payload: no end has options but in a SYN.
 HEAD = 54
-SEND, WRITE, READ_RESPONSE, TERMINATE = 3, 0, 2, 7
+WRITE, READ_REQUEST, READ_RESPONSE, SEND, TERMINATE = 0, 1, 2, 3, 7
 
 
 def captured(name="live-client"):
@@ -192,23 +192,45 @@ class Broken(unittest.TestCase):
         self.change(THEIR, SEND, 2, 0x04)
         self.assertEqual(self.found(), [])
 
+    def shorter(self, address, opcode, count, number=0):
+        """An FPDU with so many octets fewer in its ULPDU, which are PAD: nothing else changes."""
+        self.frames = captured()
+        index = place(self.frames, address, opcode, number)
+        self.frames[index][HEAD + 1] -= count
+        return self.frames[index]
+
     def test_pad(self):
-        """PAD is zero; the last segment of a Read Response of 4,096 octets has two of it."""
-        index = place(self.frames, OUR, READ_RESPONSE, 2)
-        end = 14 + struct.unpack_from(">H", self.frames[index], 16)[0]
-        length = struct.unpack_from(">H", self.frames[index], HEAD)[0]
-        self.assertEqual(end - 4 - HEAD - 2 - length, -(2 + length) % 4)
-        self.frames[index][end - 5] ^= 1
-        sealed(self.frames[index])
-        self.expect(f"{OUR}: the FPDU at octet", "PAD is")
+        """PAD of ours is zero; siw's need not be."""
+        for address in (OUR, THEIR):
+            frame = self.shorter(address, SEND, 1)
+            frame[HEAD + 35] = 0
+            sealed(frame)
+            self.assertEqual(self.found(), [])
+            frame[HEAD + 35] = 1
+            sealed(frame)
+            if address == THEIR:
+                self.assertEqual(self.found(), [])
+            else:
+                self.expect(f"{OUR}: the FPDU at octet", "PAD is 01")
+
+    def test_lengths(self):
+        """A Read Request of 27 octets; a ULPDU of 17, whose CRC is where it ends."""
+        sealed(self.shorter(THEIR, READ_REQUEST, 1))
+        self.expect(f"{THEIR}: the FPDU at octet", "a Read Request of 27 octets")
+        frame = self.shorter(OUR, SEND, 17)
+        frame[HEAD + 20:HEAD + 24] = wire.crc32c(frame[HEAD:HEAD + 20])
+        summed(frame)
+        self.expect(f"{OUR}: the FPDU at octet 24", "17 octets are no whole header")
 
     def test_reads(self):
-        """A Read Response to another place than was asked for."""
+        """A Read Response to another place than was asked for, and one too many."""
         for number in range(3):
             index = place(self.frames, OUR, READ_RESPONSE, number)
             self.frames[index][HEAD + 4] ^= 1
             sealed(self.frames[index])
         self.expect(f"{OUR}: Read Response 1 is (STag, TO, octets)", "was asked for")
+        self.change(THEIR, READ_REQUEST, 3, READ_REQUEST ^ SEND, 9)
+        self.expect(f"{OUR}: Read Response 10: nobody has asked for it")
 
     def test_a_length_that_is_too_long(self):
         """The next FPDU is taken for a part of it."""
@@ -233,6 +255,13 @@ class Broken(unittest.TestCase):
         self.frames[last][HEAD + 2] ^= 0x40
         sealed(self.frames[last])
         self.expect(f"{OUR}: its FIN cuts a message; 0 octets of an FPDU are there")
+        self.frames = captured()
+        frame = self.frames[last]
+        struct.pack_into(">H", frame, 16, 40 + 36)
+        frame[24:26] = bytes(2)
+        frame[24:26] = struct.pack(">H", octets.checksum(frame[14:34]))
+        self.frames[last] = summed(frame[:HEAD + 36])
+        self.expect(f"{OUR}: its FIN cuts a message; 36 octets of an FPDU are there")
 
 
 class Others(unittest.TestCase):
