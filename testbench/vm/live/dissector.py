@@ -17,6 +17,8 @@ SOURCE = re.compile(r"^Internet Protocol Version [46], Src: (\S+),")
 OPCODE = re.compile(r"OpCode: .*\(0x([0-9a-f]+)\)")
 GOOD, BAD = "(Good CRC32)", "CRC check: "
 SECONDS = 120
+# Without it octets are passed over that come behind a segment, or an acknowledgement, beyond them.
+IN_ORDER = "tcp.reassemble_out_of_order:TRUE"
 
 
 def counts(text):
@@ -55,7 +57,7 @@ def dissect(capture, connections, ours, bad_crcs):
     """How many FPDUs both have found; fails if they differ, or if something is malformed."""
     if shutil.which("tshark") is None:
         return MISSING
-    command = ["tshark", "-r", capture, "-V", "-O", "iwarp_mpa,iwarp_ddp_rdmap"]
+    command = ["tshark", "-r", capture, "-o", IN_ORDER, "-V", "-O", "iwarp_mpa,iwarp_ddp_rdmap"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     if ran.returncode != 0:
         raise Failed(f"tshark: {ran.stderr.strip()[-200:]}")

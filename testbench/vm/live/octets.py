@@ -77,12 +77,12 @@ def connection_problems(connection, ours, spoilt):
     for side, found in enumerate(sides):
         address, direction = connection.ends[side][0], connection.directions[side]
         wrong = found.problems + fpdus.unasked(found, sides[1 - side])
-        wrong += sent_again(direction, address in ours)
+        if direction.has_ended and (found.rest or found.untagged or found.tagged):
+            wrong.append(f"its FIN cuts a message; {found.rest} octets of an FPDU are there")
         if address == spoilt:
             # Those behind it go on where it should have been.
             wrong = [] if found.bad_crcs == 1 else ["it has no FPDU that was spoilt"]
-        elif direction.has_ended and (found.rest or found.untagged or found.tagged):
-            wrong.append(f"its FIN cuts a message; {found.rest} octets of an FPDU are there")
+        wrong += sent_again(direction, address in ours)
         problems += [f"{address}: {what}" for what in wrong]
     return problems
 

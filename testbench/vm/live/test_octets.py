@@ -6,6 +6,7 @@ The capture is one of `make live`, as testbench/captures has it: our end is 192.
 """
 
 import pathlib
+import shutil
 import struct
 import sys
 import tempfile
@@ -20,9 +21,13 @@ import octets
 import spoiler
 import terminate
 import wire
+from processes import Failed
 
 CAPTURES = pathlib.Path(__file__).resolve().parents[2] / "captures"
 OUR, THEIR = "192.0.2.1", "192.0.2.2"
+# Section and interface of a pcapng, for tshark.
+SECTION = (struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+           + struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20))
 # Octets of a frame in front of those of TCP's payload: no end has options but in a SYN.
 HEAD = 54
 WRITE, READ_REQUEST, READ_RESPONSE, SEND, TERMINATE = 0, 1, 2, 3, 7
@@ -299,6 +304,26 @@ class Others(unittest.TestCase):
         kinds, good, bad, malformed = dissector.counts(text)
         self.assertEqual(dict(kinds), {(OUR, "Terminate"): 1, (OUR, "Send"): 1})
         self.assertEqual((good, bad, malformed), (1, 1, ["[Malformed Packet: IWARP_MPA]"]))
+
+    @unittest.skipIf(shutil.which("tshark") is None, "tshark is not there")
+    def test_tshark_agrees_or_it_fails(self):
+        """As it was made; with a CRC that is spoilt; with a message that our readers do not have."""
+        with tempfile.TemporaryDirectory() as folder:
+            path, frames = pathlib.Path(folder, "capture"), captured()
+            path.write_bytes(SECTION + pcapng(frames))
+            good = wire.connections(path)
+            self.assertEqual(dissector.dissect(path, good, {OUR}, 0), "110 FPDUs")
+            index = place(frames, THEIR, SEND)
+            whole, frames[index] = frames[index], spoiler.spoil(bytes(frames[index]))
+            path.write_bytes(SECTION + pcapng(frames))
+            self.assertEqual(dissector.dissect(path, good, {OUR}, 1), "110 FPDUs")
+            with self.assertRaisesRegex(Failed, "109 good CRCs and 1 bad ones of 110"):
+                dissector.dissect(path, good, {OUR}, 0)
+            whole[HEAD + 3] ^= 0x06
+            frames[index] = sealed(whole)
+            path.write_bytes(SECTION + pcapng(frames))
+            with self.assertRaisesRegex(Failed, "'Send SE'.* more and .*'Send'.* fewer"):
+                dissector.dissect(path, good, {OUR}, 0)
 
 
 if __name__ == "__main__":
