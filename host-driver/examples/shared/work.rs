@@ -103,7 +103,7 @@ impl Work {
             Ok(()) => times,
             Err(unposted) => unposted.posted,
         };
-        Ok(posted.map_err(|unposted| unposted.error)?)
+        posted.map_err(|unposted| self.unposted(unposted.error))
     }
 
     /// Post memory for a message again. The peer may have closed since: then no message will come,
@@ -111,14 +111,34 @@ impl Work {
     ///
     /// # Errors
     /// It cannot be posted.
-    pub fn post_receive(&self, id: u64, memory: Memory) -> Result<(), Failure> {
+    pub fn post_receive(&mut self, id: u64, memory: Memory) -> Result<(), Failure> {
         match self.pair.post_receive(id, memory) {
             Err(EndpointError::Post {
                 error: PostError::HalfClosed,
                 ..
             }) => Ok(()),
-            posted => Ok(posted?),
+            posted => posted.map_err(|error| self.unposted(error)),
         }
+    }
+
+    /// Why nothing is posted: a queue pair that has failed refuses it before anybody has asked what
+    /// has happened, and that says more.
+    fn unposted(&mut self, error: EndpointError) -> Failure {
+        let is_closed = matches!(
+            error,
+            EndpointError::Post {
+                error: PostError::Closed,
+                ..
+            }
+        );
+        while is_closed {
+            match self.poll() {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(failure) => return failure,
+            }
+        }
+        error.into()
     }
 
     /// Operations that are posted and have not ended.

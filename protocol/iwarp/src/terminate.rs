@@ -148,8 +148,8 @@ impl Received {
 /// M, D and R where a layout from the lowest bit on has them; reserved in RFC 5040, sent as zero.
 const EXCHANGED_FLAGS: u16 = 0x0700;
 
-/// The error that the first octets are meant to name, and whether its layer and type came exchanged:
-/// by where M, D and R are, or without any of these by which of the two errors there is.
+/// The error that the first octets are meant to name, and whether its layer and type came
+/// exchanged: by where M, D and R are, or without any of these by which of the two errors there is.
 fn error(head: &[u8; 4]) -> (Cause, bool) {
     let terminate = Terminate::new_unchecked(&head[..]);
     let (cause, flags) = (terminate.cause(), terminate.flags());

@@ -101,9 +101,9 @@ fn a_received_terminate_is_read() {
     }
 }
 
-/// RDMAP-016, RDMAP-020: what Linux' siw sends is reported as it means it. First octets as they were
-/// seen on the wire (docs/live.md), then each error of the tables as siw would send it: none is read
-/// as another one, and none of a peer that keeps to RFC 5040 is touched.
+/// RDMAP-016, RDMAP-020: what Linux' siw sends is reported as it means it. First octets as they
+/// were seen on the wire (docs/live.md), then each error of the tables as siw would send it: none
+/// is read as another one, and none of a peer that keeps to RFC 5040 is touched.
 #[test]
 fn layer_and_type_may_come_exchanged() {
     let read = |octets: &[u8]| {

@@ -203,7 +203,7 @@ fn what_siw_sent_is_sent_again() {
 /// message.
 #[test]
 fn what_both_ends_of_a_live_connection_sent_is_sent_again() {
-    // 70 messages a row, the ready-to-receive message and its answer; octets as facts.py reads them.
+    // 70 messages each, the ready-to-receive message and its answer; octets as facts.py has them.
     assert_eq!(all_sent_again(&LIVE), [3, 212, 255_792, 0]);
 }
 
