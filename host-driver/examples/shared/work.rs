@@ -124,18 +124,17 @@ impl Work {
     /// Why nothing is posted: a queue pair that has failed refuses it before anybody has asked what
     /// has happened, and that says more.
     fn unposted(&mut self, error: EndpointError) -> Failure {
-        let is_closed = matches!(
-            error,
-            EndpointError::Post {
-                error: PostError::Closed,
-                ..
-            }
-        );
-        while is_closed {
-            match self.poll() {
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                Err(failure) => return failure,
+        if let EndpointError::Post {
+            error: PostError::Closed,
+            ..
+        } = error
+        {
+            loop {
+                match self.poll() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(failure) => return failure,
+                }
             }
         }
         error.into()

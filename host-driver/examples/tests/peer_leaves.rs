@@ -93,7 +93,7 @@ fn a_server_whose_read_is_not_answered_ends_with_the_peers_fin() {
 /// first one the connection has failed, and it says why.
 #[test]
 fn a_server_that_can_post_nothing_any_more_says_why() {
-    let mut server = Server::start();
+    let server = Server::start();
     let mut framing = Framing::new(false);
     let mut octets = framing.fpdu(&ddp::send(1, &record())).octets;
     octets.extend(framing.fpdu(&ddp::send(2, &[0; 17])).octets);
