@@ -104,6 +104,10 @@ class Mistaken(Try):
         """Both ends end, and say why."""
         row = self.row
         self.ours_ends(ours, job)
+        # Writes and Sends may have been acknowledged by TCP before; receives never end well then.
+        ended = "a Read has ended as Flushed" if row.fault.startswith("read") else "has ended as Flushed"
+        if row.ours == "server" and row.control and ended not in ours.text():
+            raise Failed(f"our rping was to say '{ended}': {ours.said()}")
         status, printed = job.wait(), job.printed()
         if status != 0:
             raise Failed(f"the guest's program: status {status}: {job.complaint()}")
