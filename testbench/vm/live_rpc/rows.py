@@ -5,6 +5,7 @@ from typing import Callable
 
 import linux_client
 import our_client
+import random_file
 
 MIB = 1 << 20
 # siw does not notice what comes between its Reply and its taking over of the socket (docs/live.md):
@@ -24,6 +25,7 @@ class Row:
     octets: int = MIB
     files: int = 100
     calls: int = 1000
+    operations: int = 2000
     cuts: int = 0
     # Of one script in the guest.
     seconds: int = 120
@@ -39,6 +41,8 @@ def rows():
     torn = {"cuts": 3, "may_complain": True, "octets": 16 * MIB}
     yield Row(f"{theirs}, RDMA", linux_client.whole, octets=8 * MIB, files=1000)
     yield Row(f"{theirs}, TCP", linux_client.whole, "tcp", octets=8 * MIB, files=1000)
+    yield Row(f"{theirs}, random, RDMA", random_file.one_file)
+    yield Row(f"{theirs}, random, TCP", random_file.one_file, "tcp")
     yield Row(f"{ours}, calls", our_client.pings, **delay)
     yield Row(f"{ours}, files", our_client.files, files=1000, **delay)
     yield Row(f"{theirs}, 3 cuts", linux_client.cut, **torn)
@@ -48,5 +52,6 @@ def rows():
     yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True)
     yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, **delay)
     yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
+    yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
     yield Row(f"{ours}, files, RTL", our_client.files, dut="rtl", files=100, **delay)
