@@ -26,7 +26,7 @@ import verb
 from device import Device, replay
 from dissect import dissect
 from guests import Guests
-from nfs import Nfs
+from nfs import OURS, Nfs
 from processes import Failed
 from report import Log
 from rows import rows
@@ -72,13 +72,14 @@ class Bench(Guests):
                 if device.serve.process.poll() is not None:
                     raise Failed(f"rnic serve has ended: {device.serve.said()}")
             self.nfs.check(row.may_complain)
-        seconds = time.monotonic() - begun
-        for path in guest.folder.glob("data*"):
-            path.unlink()
-        has_wire = row.transport == "rdma"
-        said = ["", ""]
-        if has_wire:
-            said = [f"{replay(PROGRAMS, capture, REPLAY_SECONDS)} FPDUs", dissect(capture)]
+            seconds = time.monotonic() - begun
+            for path in guest.folder.glob("data*"):
+                path.unlink()
+            said = ["", ""]
+            if row.transport == "rdma":
+                said = [f"{replay(PROGRAMS, capture, REPLAY_SECONDS)} FPDUs",
+                        dissect(capture, OURS[row.family], stage.headers,
+                                may_lose=row.cuts > 0, has_all=not row.kills)]
         return stage.facts, seconds, said
 
     def tried(self, row):

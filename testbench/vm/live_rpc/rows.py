@@ -6,6 +6,7 @@ from typing import Callable
 import linux_client
 import our_client
 import random_file
+import version4
 
 MIB = 1 << 20
 # siw does not notice what comes between its Reply and its taking over of the socket (docs/live.md):
@@ -30,6 +31,8 @@ class Row:
     # Of one script in the guest.
     seconds: int = 120
     delay_us: int = 0
+    # Our program is killed, and does not say what it has sent last.
+    kills: bool = False
     # Linux may say that a connection is lost.
     may_complain: bool = False
 
@@ -45,12 +48,14 @@ def rows():
     yield Row(f"{theirs}, random, TCP", random_file.one_file, "tcp")
     yield Row(f"{ours}, calls", our_client.pings, **delay)
     yield Row(f"{ours}, files", our_client.files, files=1000, **delay)
+    yield Row(f"{ours}, NFSv4.0", version4.compounds, files=1000, **delay)
     yield Row(f"{theirs}, 3 cuts", linux_client.cut, **torn)
     yield Row(f"{ours}, 3 cuts", our_client.cut, **delay, **torn)
     yield Row(f"{theirs}, IPv6", linux_client.copy, family=6)
     yield Row(f"{ours}, IPv6", our_client.files, family=6, files=100, **delay)
-    yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True)
-    yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, **delay)
+    shot = {"kills": True, "may_complain": True, "octets": 8 * MIB}
+    yield Row("nfs_server killed", linux_client.killed, **shot)
+    yield Row("nfs_copy killed", our_client.killed, **shot, **delay)
     yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
     yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
