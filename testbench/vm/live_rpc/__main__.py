@@ -2,6 +2,7 @@
 
     make live-rpc                  all rows
     make live-rpc ROWS="RTL"       those with one of these words in their names
+    make live-rpc-long             20 cuts, two mounts at once, everything over IPv6
 
 The guest is that of `make live`, with a second Ethernet device for MOUNT and NFS over TCP.
 Captures of all tries stay in build/live-rpc.
@@ -26,10 +27,10 @@ import verb
 from device import Device, replay
 from dissect import dissect
 from guests import Guests
-from nfs import Nfs
+from nfs import OURS, Nfs
 from processes import Failed
 from report import Log
-from rows import rows
+from rows import long_rows, rows
 from stage import Stage
 
 ROOT = HERE.parents[2]
@@ -72,14 +73,20 @@ class Bench(Guests):
                 if device.serve.process.poll() is not None:
                     raise Failed(f"rnic serve has ended: {device.serve.said()}")
             self.nfs.check(row.may_complain)
-        seconds = time.monotonic() - begun
-        for path in guest.folder.glob("data*"):
-            path.unlink()
-        has_wire = row.transport == "rdma"
-        said = ["", ""]
-        if has_wire:
-            said = [f"{replay(PROGRAMS, capture, seconds=REPLAY_SECONDS)} FPDUs", dissect(capture)]
-        return stage.facts, seconds, said
+            seconds = time.monotonic() - begun
+            for path in guest.folder.glob("data*"):
+                path.unlink()
+            return stage.facts, seconds, self.judged(row, capture, stage)
+
+    @staticmethod
+    def judged(row, capture, stage):
+        """What the replay and tshark say of the capture."""
+        if row.transport != "rdma":
+            return ["", ""]
+        fpdus = replay(PROGRAMS, capture, seconds=REPLAY_SECONDS)
+        said = dissect(capture, OURS[row.family], stage.headers, may_lose=row.cuts > 0,
+                       has_all=not row.kills)
+        return [f"{fpdus} FPDUs", said]
 
     def tried(self, row):
         """A row, at most TRIES times: its cells, and what was wrong with the last try."""
@@ -103,7 +110,8 @@ class Bench(Guests):
 def main(words):
     """The verb."""
     verb.expect(PROGRAMS, ("rnic", "nfs_server", "nfs_copy", "rpc_ping"), "live-rpc")
-    chosen = verb.chosen(rows(), words)
+    is_long = words[:1] == ["--long"]
+    chosen = verb.chosen(long_rows() if is_long else rows(), words[is_long:])
     bench = verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG, has_host=True)
     with bench as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)

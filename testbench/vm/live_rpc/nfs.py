@@ -18,7 +18,9 @@ BLOCK = 65_536
 # What the kernel's log may not have, beside faults: lines of these, as they are said to go wrong.
 COMPLAINTS = ["svcrdma", "rpcrdma", "siw", "nfsd:", "nfs:", "RPC:", "lockd"]
 # Writes of the export's handle, flags: insecure ports, root is root, no subtree check, a number.
-# There is no mountd: the kernel's caches are filled by hand, for as long as the guest lives.
+# There is no mountd: the kernel's caches are filled by hand, for as long as the guest lives. File
+# system 0 is the root of NFSv4, whose server waits for clients of an earlier life for ten seconds:
+# it has no less.
 KNFSD = """
 set -e
 for module in $(cat /modules/nfs); do insmod "$module"; done
@@ -26,12 +28,16 @@ mkdir -p /export /mnt
 rpcbind
 mount -t tmpfs -o size=192m,mode=777 export /export
 mount -t nfsd nfsd /proc/fs/nfsd
-echo -4 >/proc/fs/nfsd/versions
+echo "+4 +4.0 -4.1 -4.2" >/proc/fs/nfsd/versions
+echo 10 >/proc/fs/nfsd/nfsv4leasetime
+echo 10 >/proc/fs/nfsd/nfsv4gracetime
 for address in 192.0.2.1 fd00::1; do
     echo "nfsd $address 2147483647 *" >/proc/net/rpc/auth.unix.ip/channel
 done
 echo "* /export 2147483647 $((0x2402)) 65534 65534 64" >/proc/net/rpc/nfsd.export/channel
-printf '* 1 \\\\x40000000 2147483647 /export\\n' >/proc/net/rpc/nfsd.fh/channel
+for number in 40000000 00000000; do
+    printf "* 1 \\\\\\x$number 2147483647 /export\\n" >/proc/net/rpc/nfsd.fh/channel
+done
 echo rdma 20049 >/proc/fs/nfsd/portlist
 echo 4 >/proc/fs/nfsd/threads
 exec 3<>/proc/fs/nfsd/filehandle

@@ -8,6 +8,8 @@ from stage import SECONDS, expect
 
 SIZES = [0, 1, 3, 4, 5, 1023, 1024, 1025, 4095, 4096, 4097, 12_345, 65_536, 131_072]
 FEW_SIZES = [0, 5, 4097, 12_345]
+# Of symbolic links; Linux has no longer ones.
+LINK_OCTETS = [1, 1000, 1024, 4095]
 # `nfs_copy` copies in blocks, and shorter data is inline.
 BLOCK = 65_536
 WRITE_CHUNK_OCTETS = 1024
@@ -48,6 +50,17 @@ def files(stage):
     expect("read chunks that Linux has read", grown["read"], blocks(sizes, WRITE_CHUNK_OCTETS))
     expect("chunks that Linux has written", grown["write"], blocks(sizes, READ_CHUNK_OCTETS))
     listing(stage, stage.row.files)
+    for octets in LINK_OCTETS:
+        link(stage, octets)
+
+
+def link(stage, octets):
+    """A symbolic link: the path goes to the server, and comes back."""
+    path, name = "p" * octets, f"link{octets}"
+    stage.ours("nfs_copy", "link", path, name)
+    expect(f"the server's link of {octets}", stage.guest.run(f"readlink /export/{name}").strip(),
+           path)
+    expect(f"the link of {octets}", stage.ours("nfs_copy", "readlink", name).strip(), path)
 
 
 def blocks(sizes, least):
@@ -55,26 +68,26 @@ def blocks(sizes, least):
     return sum(-(-octets // BLOCK) for octets in sizes if octets >= least)
 
 
-def there_and_back(stage, octets):
+def there_and_back(stage, octets, *options):
     """One file."""
     data, digest = stage.data(octets)
     back = stage.folder / f"back{octets}"
-    told = stage.ours("nfs_copy", "put", data, f"file{octets}")
+    told = stage.ours("nfs_copy", *options, "put", data, f"file{octets}")
     expect(f"SHA-256 told of {octets} octets", re.search(r"SHA-256 (\w+)", told).group(1), digest)
     theirs = stage.guest.run(f"sha256sum </export/file{octets}").split()[0]
     expect(f"the server's SHA-256 of {octets} octets", theirs, digest)
-    stage.ours("nfs_copy", "get", f"file{octets}", back)
+    stage.ours("nfs_copy", *options, "get", f"file{octets}", back)
     if back.read_bytes() != data.read_bytes():
         raise Failed(f"{octets} octets come back as others")
 
 
-def listing(stage, count):
+def listing(stage, count, *options, dots=(".", "..")):
     """A directory's names."""
     stage.guest.run(f"""mkdir /export/many && cd /export/many && for i in $(seq {count}); do
         echo >name-$i; done; ln -s elsewhere link""", SECONDS)
-    lines = stage.ours("nfs_copy", "list", "many").splitlines()
+    lines = stage.ours("nfs_copy", *options, "list", "many").splitlines()
     names = sorted(line.split()[3] for line in lines)
-    expect("names", names, sorted([".", "..", "link", *(f"name-{i + 1}" for i in range(count))]))
+    expect("names", names, sorted([*dots, "link", *(f"name-{i + 1}" for i in range(count))]))
 
 
 def cut(stage):

@@ -5,6 +5,8 @@ from typing import Callable
 
 import linux_client
 import our_client
+import random_file
+import version4
 
 MIB = 1 << 20
 # siw does not notice what comes between its Reply and its taking over of the socket (docs/live.md):
@@ -24,10 +26,13 @@ class Row:
     octets: int = MIB
     files: int = 100
     calls: int = 1000
+    operations: int = 2000
     cuts: int = 0
     # Of one script in the guest.
     seconds: int = 120
     delay_us: int = 0
+    # Our program is killed, and does not say what it has sent last.
+    kills: bool = False
     # Linux may say that a connection is lost.
     may_complain: bool = False
 
@@ -39,14 +44,32 @@ def rows():
     torn = {"cuts": 3, "may_complain": True, "octets": 16 * MIB}
     yield Row(f"{theirs}, RDMA", linux_client.whole, octets=8 * MIB, files=1000)
     yield Row(f"{theirs}, TCP", linux_client.whole, "tcp", octets=8 * MIB, files=1000)
+    yield Row(f"{theirs}, random, RDMA", random_file.one_file)
+    yield Row(f"{theirs}, random, TCP", random_file.one_file, "tcp")
     yield Row(f"{ours}, calls", our_client.pings, **delay)
     yield Row(f"{ours}, files", our_client.files, files=1000, **delay)
+    yield Row(f"{ours}, NFSv4.0", version4.compounds, files=1000, **delay)
     yield Row(f"{theirs}, 3 cuts", linux_client.cut, **torn)
     yield Row(f"{ours}, 3 cuts", our_client.cut, **delay, **torn)
     yield Row(f"{theirs}, IPv6", linux_client.copy, family=6)
     yield Row(f"{ours}, IPv6", our_client.files, family=6, files=100, **delay)
-    yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True)
-    yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, **delay)
+    shot = {"kills": True, "may_complain": True, "octets": 8 * MIB}
+    yield Row("nfs_server killed", linux_client.killed, **shot)
+    yield Row("nfs_copy killed", our_client.killed, **shot, **delay)
     yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
+    yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
     yield Row(f"{ours}, files, RTL", our_client.files, dut="rtl", files=100, **delay)
+
+
+def long_rows():
+    """Those that take long, and all that have no part of their own for IPv6 over it."""
+    torn = {"cuts": 20, "may_complain": True, "octets": 64 * MIB, "seconds": 600}
+    yield Row("Linux' client, 20 cuts", linux_client.cut, **torn)
+    yield Row("our client, 20 cuts", our_client.cut, delay_us=CLIENT_DELAY_US, **torn)
+    for family in (4, 6):
+        yield Row(f"Linux' client, two mounts, IPv{family}", linux_client.two, family=family,
+                  octets=8 * MIB)
+    for row in rows():
+        if row.transport == "rdma" and row.family == 4:
+            yield dataclasses.replace(row, name=f"{row.name}, IPv6", family=6)
