@@ -15,8 +15,8 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters rping peer outside check test test-long campaign lint bench \
-	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live live-rpc live-rpc-long \
-	generate check-generated figures clean
+	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live \
+	live-rpc live-rpc-long generate check-generated figures clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -41,7 +41,7 @@ def whole(capture):
 
 
 def headers(capture):
-    """Who has sent which header: the source address and the header in words, as `rpcrdma` has it."""
+    """Each header: who has sent it, and its words as `rpcrdma` has them."""
     document = ElementTree.fromstring(tshark(
         capture, "-Y", "rpcordma", "-T", "pdml", "-J", "rpcordma ip ipv6"))
     for packet in document.iter("packet"):

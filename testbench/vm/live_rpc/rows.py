@@ -64,7 +64,7 @@ def rows():
 
 def long_rows():
     """Those that take long, and all that have no part of their own for IPv6 over it."""
-    torn = {"cuts": 20, "may_complain": True, "octets": 64 * MIB, "seconds": 600}
+    torn = {"cuts": 20, "may_complain": True, "octets": 32 * MIB, "seconds": 600}
     yield Row("Linux' client, 20 cuts", linux_client.cut, **torn)
     yield Row("our client, 20 cuts", our_client.cut, delay_us=CLIENT_DELAY_US, **torn)
     for family in (4, 6):
