@@ -11,12 +11,19 @@
 
 // Each program takes what it needs of it.
 #[allow(unused)]
+#[path = "../tests/devices/program.rs"]
+mod program;
+#[allow(unused)]
+#[path = "../tests/devices/serving.rs"]
+mod serving;
+#[allow(unused)]
 #[path = "../tests/devices/world.rs"]
 mod world;
 
+use program::{GET, LIST, NULL, PUT};
 use rpcrdma::Settings;
 use std::time::{Duration, Instant};
-use world::{World, GET, LIST, NULL, PUT};
+use world::World;
 
 /// How long each row is measured.
 const TIME: Duration = Duration::from_millis(500);

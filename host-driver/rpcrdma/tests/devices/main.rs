@@ -1,12 +1,17 @@
 //! RPC over RDMA between two devices in software, each with an interface of its own: every way of
 //! a message, calls that outlive their connection, clients that go.
 
+mod every_type;
+mod lossy;
+mod program;
+mod serving;
 mod world;
 
+use program::{pattern, GET, LIST, NULL, PUT};
 use rpcrdma::place::Place;
 use rpcrdma::verbs::Verbs;
 use rpcrdma::Settings;
-use world::{pattern, World, GET, LIST, NULL, PUT};
+use world::World;
 
 /// Sizes on both sides of each limit: words, what is inline, pages, more than a segment of TCP.
 const SIZES: [u32; 12] = [

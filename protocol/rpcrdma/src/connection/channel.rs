@@ -292,7 +292,10 @@ impl Channel {
         let stored = verbs.store(at, &self.outgoing);
         let sent = stored.and_then(|()| verbs.send(tag, &gathered[..count], invalidate));
         match sent {
-            Ok(()) => self.others += 1,
+            Ok(()) => {
+                self.others += 1;
+                counters.note_sent(&self.outgoing);
+            }
             Err(_) => self.free.push(index),
         }
         sent
