@@ -55,6 +55,32 @@ fn many_calls_are_in_flight() {
     world.end();
 }
 
+/// A NULL costs each end two writes for the receive that it uses and two doorbells, beside rings that
+/// are given back by the quarter; no read, and no table operation.
+#[test]
+fn a_call_costs_at_most_five_register_writes() {
+    const CALLS: u64 = 400;
+    let mut world = World::new(Settings::default(), Settings::default());
+    world.checks = false;
+    for _ in 0..40 {
+        world.call(NULL, 0, 0);
+    }
+    let before = world.accesses();
+    for _ in 0..CALLS {
+        world.call(NULL, 0, 0);
+    }
+    for (before, after) in before.into_iter().zip(world.accesses()) {
+        let writes = after.writes - before.writes;
+        println!("{writes} writes");
+        assert!(writes <= 5 * CALLS, "{writes} writes of {CALLS} calls");
+        assert_eq!(
+            (after.reads, after.table_operations),
+            (before.reads, before.table_operations)
+        );
+    }
+    world.end();
+}
+
 /// RPC-041: What a call has exposed is of no use once its result was given out.
 #[test]
 fn nothing_stays_exposed() {

@@ -7,6 +7,7 @@ use crate::serving::serve;
 use rnic_driver::stack::{AddressPrefix, Settings as InterfaceSettings};
 use rnic_driver::verbs::endpoint::{Endpoint, EndpointSettings};
 use rnic_driver::verbs::Context;
+use rnic_driver::Accesses;
 use rnic_rpcrdma::{Client, ClientSettings, Link, Memories, RpcError, Server, ServerSettings};
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
@@ -84,7 +85,8 @@ pub struct World {
     /// Memory of results is filled before a call, and replies are looked at.
     pub checks: bool,
     settings: ClientSettings,
-    _context: Context,
+    /// Of the client and of the server.
+    devices: [Context; 2],
     endpoint: &'static Endpoint,
     asked: HashMap<CallId, Asked>,
     results: Vec<Place>,
@@ -124,6 +126,7 @@ impl World {
     pub fn over(links: &[String; 2], client: ClientSettings, server: ServerSettings) -> Self {
         let at_server = Host::new(2, &links[1]);
         let host = Host::new(1, &links[0]);
+        let devices = [&host, &at_server].map(|host| host.context.clone());
         let ends = Arc::new(AtomicBool::new(false));
         let is_ending = Arc::clone(&ends);
         let (listening, is_listening) = std::sync::mpsc::channel();
@@ -158,7 +161,7 @@ impl World {
             offers_replies: true,
             checks: true,
             settings,
-            _context: host.context,
+            devices,
             endpoint,
             asked: HashMap::new(),
             results: Vec::new(),
@@ -320,6 +323,11 @@ impl World {
     pub fn cut(&mut self) {
         let aborted = self.link().pair().abort();
         aborted.expect("it is open");
+    }
+
+    /// Register accesses of the client and of the server.
+    pub fn accesses(&self) -> [Accesses; 2] {
+        self.devices.each_ref().map(Context::accesses)
     }
 
     pub fn link(&mut self) -> &mut Link {
