@@ -1,9 +1,12 @@
 //! A wire between two devices that loses frames.
 
 use rnic_device::hub::medium::Counts;
+use rnic_device::hub::record::Record;
 use rnic_device::hub::{Hub, Rate, Records, Settings};
 use rnic_device::link::LinkKind;
+use rnic_output::Claims;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use tempfile::TempDir;
@@ -18,8 +21,9 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// One that loses frames of both ends at this rate.
-    pub fn new(loss: f64) -> Self {
+    /// One that loses frames of both ends at this rate. What it delivers is written into a capture.
+    pub fn new(loss: f64, capture: Option<&Path>) -> Self {
+        let capture = capture.map(Path::to_owned);
         let folder = tempfile::tempdir().expect("a folder");
         let paths = [0, 1].map(|port| folder.path().join(format!("wire{port}")));
         let links = [0, 1].map(|port: usize| format!("unix-connect:{}", paths[port].display()));
@@ -33,7 +37,16 @@ impl Wire {
                 seed: 51,
                 ..Settings::default()
             };
-            let hub = Hub::new(ports, settings, Records::default(), is_ending.into());
+            let record = capture.map(|path| {
+                let output = Claims::new().output_over_capture("the capture", &path);
+                let output = output.expect("a file");
+                Record::begin(output, ["client", "server"]).expect("there is room")
+            });
+            let records = Records {
+                delivered: record,
+                dropped: None,
+            };
+            let hub = Hub::new(ports, settings, records, is_ending.into());
             let mut hub = hub.expect("two ports");
             ready.send(()).expect("it waits");
             hub.run().expect("the ports are there");

@@ -149,7 +149,7 @@ impl Serving<'_> {
         failure: Failure,
     ) {
         let (call, xid, ..) = self.called.remove(&reverse).expect("it was made");
-        assert_eq!(failure, Failure::Chunk);
+        assert!(matches!(failure, Failure::Chunk | Failure::Attempts));
         server.release(client, reverse);
         reply_with(server, client, (call, xid), REFUSED);
     }

@@ -9,6 +9,7 @@ use rnic_driver::verbs::endpoint::{Endpoint, EndpointSettings};
 use rnic_driver::verbs::Context;
 use rnic_driver::Accesses;
 use rnic_rpcrdma::{Client, ClientSettings, Link, Memories, RpcError, Server, ServerSettings};
+use rnic_tcp::settings::TimeOut;
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
 use rpcrdma::place::Place;
@@ -27,6 +28,7 @@ use tempfile::TempDir;
 /// Octets of memory for a result, and one more before and behind it.
 const RESULT_OCTETS: u32 = (1 << 20) + 2;
 const PORT: u16 = 20_049;
+const KEEPALIVE_US: u64 = 1_000_000;
 
 /// A device with an interface, and memory with the pattern.
 struct Host {
@@ -41,7 +43,7 @@ impl Host {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
         let context = Context::open(&format!("sim:model,{link}"), config).expect("it opens");
-        let settings = EndpointSettings::new(InterfaceSettings {
+        let mut settings = EndpointSettings::new(InterfaceSettings {
             mac: [2, 0, 0, 0, 0, number],
             addresses: vec![AddressPrefix {
                 address: [192, 0, 2, number].into(),
@@ -51,6 +53,10 @@ impl Host {
             vlan: None,
             mtu_octets: 1500,
         });
+        // An RST may be lost, and a server that has nothing to send would never miss its client.
+        let time_outs = &mut settings.tcp.time_outs;
+        let set = time_outs.set(TimeOut::KeepaliveIdle, KEEPALIVE_US);
+        set.expect("a second");
         let endpoint = Endpoint::start(&context, &settings).expect("it starts");
         let domain = context.protection_domain().expect("the first");
         let memories = Arc::new(Memories::new(&context, domain));
@@ -317,6 +323,14 @@ impl World {
         ReplyHeader { xid, status }.write(&mut message);
         message.opaque(octets).expect("short");
         self.client.respond(call, &mut message);
+    }
+
+    /// The reverse calls of a connection that has ended are over without their answers.
+    pub fn leave_back(&mut self) {
+        let next = |client: &mut Client<'_>| client.next_request(Duration::ZERO);
+        while let Some(call) = next(&mut self.client).expect("it does not wait") {
+            self.client.refuse(call, Refused::ShortBody);
+        }
     }
 
     /// The connection breaks.
