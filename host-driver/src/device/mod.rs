@@ -504,9 +504,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// The next completion of a queue, if there is one. Its slot in the completion queue is free
-    /// before the device can need it, and from now on so is the queue entry of a message's buffer, or of a read. The completions
-    /// that a device wrote before it was gone are returned all the same; then there are no more
-    /// ([`Device::check_present`]).
+    /// before the device can need it, and from now on so is the queue entry of a message's buffer,
+    /// or of a read. The completions that a device wrote before it was gone are returned all the
+    /// same; then there are no more ([`Device::check_present`]).
     ///
     /// # Errors
     /// [`DriverError::Unknown`] if the queue does not exist.

@@ -4,11 +4,11 @@
 //!  client --> queue pair --> device --> link --> device --> queue pair --> server, on a thread
 //! ```
 //!
-//! One call at a time, so that a round trip is seen, then sixteen. Beside the times: chunks exposed,
-//! payload octets that RPC's software has copied, and of one call at a time register writes, reads
-//! and table operations of both drivers. The server copies what it is sent, to compare it. Devices,
-//! links and threads share the machine's processors: the times are theirs, too, and no goal is set
-//! for them.
+//! One call at a time, so that a round trip is seen, then sixteen. Beside the times: chunks
+//! exposed, payload octets that RPC's software has copied, and of one call at a time register
+//! writes, reads and table operations of both drivers. The server copies what it is sent, to
+//! compare it. Devices, links and threads share the machine's processors: the times are theirs,
+//! too, and no goal is set for them.
 //!
 //! The control is the same call of NFS, to `nfs_server` over the system's TCP on the loopback: the
 //! processor copies there, and no device is simulated.

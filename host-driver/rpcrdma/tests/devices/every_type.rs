@@ -1,12 +1,12 @@
 //! Every type of message, each way that it goes, over a wire that loses frames, with markers.
 //!
-//! | type       | to the server                        | to the client                      |
-//! |------------|--------------------------------------|------------------------------------|
-//! | RDMA_MSG   | calls, replies to reverse calls      | replies, reverse calls             |
-//! | RDMA_NOMSG | calls that are too long for a Send   | long replies, by chunk or read list |
-//! | RDMA_MSGP  | calls whose item is padded           | -: a client tells no alignment     |
-//! | RDMA_DONE  | after a read list                    | -: reverse calls have no chunks    |
-//! | RDMA_ERROR | to a reverse call that is not one    | ERR_VERS and ERR_CHUNK             |
+//! | type       | to the server                      | to the client                       |
+//! |------------|------------------------------------|-------------------------------------|
+//! | RDMA_MSG   | calls, replies to reverse calls    | replies, reverse calls              |
+//! | RDMA_NOMSG | calls that are too long for a Send | long replies, by chunk or read list |
+//! | RDMA_MSGP  | calls whose item is padded         | -: a client tells no alignment      |
+//! | RDMA_DONE  | after a read list                  | -: reverse calls have no chunks     |
+//! | RDMA_ERROR | to a reverse call that is not one  | ERR_VERS and ERR_CHUNK              |
 
 use crate::lossy::Wire;
 use crate::program::{CALL_BACK, GET, LIST, NULL, PUT, TELL};

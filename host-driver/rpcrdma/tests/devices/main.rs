@@ -55,8 +55,8 @@ fn many_calls_are_in_flight() {
     world.end();
 }
 
-/// A NULL costs each end two writes for the receive that it uses and two doorbells, beside rings that
-/// are given back by the quarter; no read, and no table operation.
+/// A NULL costs each end two writes for the receive that it uses and two doorbells, beside rings
+/// that are given back by the quarter; no read, and no table operation.
 #[test]
 fn a_call_costs_at_most_five_register_writes() {
     const CALLS: u64 = 400;

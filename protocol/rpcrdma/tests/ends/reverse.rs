@@ -2,7 +2,7 @@
 use crate::harness::{ask, write_call, World, GET, NULL, PUT};
 use rpcrdma::place::MemoryId;
 use rpcrdma::stream::Message;
-use rpcrdma::{Event, Failure, Offer, Settings, SubmitError};
+use rpcrdma::{Credits, Event, Failure, Offer, Settings, SubmitError};
 
 fn world(reverse_credits: u32) -> World {
     let settings = Settings {
@@ -85,6 +85,9 @@ fn calls_go_both_ways() {
         .endpoint
         .credits()
         .is_some_and(|credits| credits.granted() == 2));
+    // Receives for reverse calls' replies are beside those that are granted.
+    let granted = world.client.endpoint.credits().map(Credits::granted);
+    assert_eq!(granted, Some(Settings::default().credits));
     world.assert_clean();
 }
 
