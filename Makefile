@@ -156,6 +156,7 @@ live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served devic
 live-rpc: tools ## Linux' NFS client and server in that guest, over RDMA with ours: a table (ROWS=RTL: some rows)
 	cargo build --release --package rnic-testbench --package rnic-examples \
 		--bin rnic --bin nfs_server --bin nfs_copy --bin rpc_ping
+	cargo build --release --package rnic-rpcrdma --example every_type
 	@python3 testbench/vm/live_rpc $(if $(LONG),--long) $(ROWS)
 
 live-rpc-long: ## 20 cuts, two mounts at once, everything over IPv6 (ROWS=cuts: some rows)

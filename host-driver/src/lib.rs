@@ -56,7 +56,7 @@ mod testing;
 #[doc = include_str!("../../docs/connections.md")]
 struct Guide;
 
-pub use device::access::{Bar, Dma, DmaBuffer};
+pub use device::access::{Accesses, Bar, Dma, DmaBuffer};
 pub use device::config::Config;
 pub use device::counters::InUse;
 pub use device::error::{DriverError, FrameError};

@@ -87,6 +87,8 @@ impl Clients {
                 }
                 Ok(())
             }
+            // This program calls nobody.
+            Served::Replied(..) | Served::Failed(..) => Ok(()),
             Served::Gone(client, peer) => {
                 let all = std::mem::take(&mut self.lent);
                 let (gone, left): (Vec<_>, _) = all

@@ -7,9 +7,12 @@ use crate::memories::Memories;
 use rnic_driver::verbs::endpoint::{startup, Endpoint, EndpointError};
 use rpcrdma::private_data::PrivateData;
 use rpcrdma::stream::Message;
-use rpcrdma::{CallId, Event, Failure, Offer, Pool, Reply, Settings};
+use rpcrdma::wire::Refused;
+use rpcrdma::{
+    CallId, Configure, Event, Failure, Offer, Pool, Reply, Request, RequestId, Settings,
+};
 use std::collections::hash_map::RandomState;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -25,6 +28,9 @@ pub struct ClientSettings {
     pub startup: startup::Settings,
     /// Whether the peer is told what RFC 8797 has; without it this end is one of RFC 5666.
     pub private_data: bool,
+    /// CONF_RDMA as the first call of each connection, whose answer goes before private data (RFC
+    /// 5666, 6.2); `None`: it is not asked for.
+    pub configure: Option<Configure>,
     /// Registered memory for long calls and replies, in octets.
     pub pool_octets: u32,
     /// How long the server may say nothing, connections included.
@@ -38,6 +44,7 @@ impl Default for ClientSettings {
             rpc: Settings::default(),
             startup: default_startup(),
             private_data: true,
+            configure: None,
             pool_octets: 1 << 20,
             patience: Duration::from_secs(60),
         }
@@ -57,6 +64,8 @@ pub struct Client<'a> {
     clock: Clock,
     /// Calls that have ended and were not waited for.
     ended: HashMap<CallId, Result<(), Failure>>,
+    /// Reverse calls that were not taken.
+    asked: VecDeque<RequestId>,
     connections: u64,
 }
 
@@ -77,6 +86,7 @@ impl<'a> Client<'a> {
         // this address does not begin with the same ones.
         end.endpoint
             .set_next_xid(RandomState::new().hash_one(peer) as u32);
+        end.endpoint.set_configure(settings.configure);
         let mut client = Self {
             endpoint,
             memories: Arc::clone(memories),
@@ -86,6 +96,7 @@ impl<'a> Client<'a> {
             pool: Pool::new(pool, settings.pool_octets),
             clock: Clock::new(),
             ended: HashMap::new(),
+            asked: VecDeque::new(),
             connections: 0,
         };
         client.open()?;
@@ -213,7 +224,8 @@ impl<'a> Client<'a> {
                 Event::Failed(call, failure) => {
                     self.ended.insert(call, Err(failure));
                 }
-                Event::Call(_) | Event::Released(_) | Event::Disconnected => {}
+                Event::Call(call) => self.asked.push_back(call),
+                Event::Released(_) | Event::Disconnected => {}
             }
         }
     }
@@ -227,6 +239,56 @@ impl<'a> Client<'a> {
     /// Forget a call that was waited for.
     pub fn release(&mut self, call: CallId) {
         self.end.endpoint.release(call, &mut self.pool);
+    }
+
+    /// The next reverse call (RFC 8167), if one comes in this time; none does unless
+    /// [`Settings::reverse_credits`] of both ends are above 0. Calls of this end go on meanwhile.
+    ///
+    /// # Errors
+    /// The system cannot wait.
+    pub fn next_request(&mut self, most: Duration) -> Result<Option<RequestId>, RpcError> {
+        let last = self.clock.now() + most.as_micros() as u64;
+        loop {
+            self.work();
+            let now = self.clock.now();
+            if !self.asked.is_empty() || now >= last {
+                return Ok(self.asked.pop_front());
+            }
+            let due = self.end.endpoint.deadline().unwrap_or(u64::MAX);
+            let left = Duration::from_micros(due.min(last).saturating_sub(now));
+            match self.end.link() {
+                Some(link) => sleep(&[link.as_fd()], left)?,
+                None => self.connect_again(last)?,
+            }
+        }
+    }
+
+    /// A reverse call that awaits its reply.
+    #[must_use]
+    pub fn request(&self, call: RequestId) -> Option<Request<'_>> {
+        self.end.endpoint.request(call)
+    }
+
+    /// Reply to a reverse call, which is over then. One whose connection has ended is to be
+    /// replied to as well: the reply goes nowhere.
+    pub fn respond(&mut self, call: RequestId, message: &mut Message) {
+        let now = self.clock.now();
+        if let (endpoint, Some(link)) = self.end.parts() {
+            // It was asked for by a call that is open.
+            let _ = endpoint.respond(now, link, &mut self.pool, call, message);
+        }
+        message.clear();
+        self.work();
+    }
+
+    /// Refuse a reverse call whose message is none: ERR_CHUNK.
+    pub fn refuse(&mut self, call: RequestId, refused: Refused) {
+        let now = self.clock.now();
+        if let (endpoint, Some(link)) = self.end.parts() {
+            // As above.
+            let _ = endpoint.refuse(now, link, &mut self.pool, call, refused);
+        }
+        self.work();
     }
 
     /// End the connection as one does who has nothing left to ask.

@@ -19,6 +19,9 @@ pub enum RpcError {
     /// A call could not be made.
     #[error("a call: {0}")]
     Submit(#[from] SubmitError),
+    /// The client to be called has gone.
+    #[error("client {0} has gone; it may connect again under another number")]
+    Gone(u32),
     /// A call has failed.
     #[error("a call to {peer} has failed: {failure}")]
     Call {

@@ -16,7 +16,7 @@
 //! | `link`     | one connection as [`rpcrdma::verbs::Verbs`]                 |
 //! | `end`      | a link and the machine over it, waited for together         |
 //! | `client`   | calls, over as many connections as it takes                 |
-//! | `server`   | clients that connect, each an end                           |
+//! | `server`   | clients that connect, each an end; calls to them            |
 #![deny(missing_docs)]
 
 mod error;

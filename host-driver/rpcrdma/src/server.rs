@@ -1,5 +1,7 @@
 //! Clients that connect, and their calls.
 
+mod reverse;
+
 use crate::end::{default_startup, pair_options, sleep, Clock, End};
 use crate::error::RpcError;
 use crate::link::Link;
@@ -13,7 +15,7 @@ use rpcrdma::private_data::PrivateData;
 use rpcrdma::stream::Message;
 use rpcrdma::verbs::Verbs;
 use rpcrdma::wire::Refused;
-use rpcrdma::{Event, Pool, Request, RequestId, Settings};
+use rpcrdma::{CallId, Event, Failure, Policy, Pool, Request, RequestId, Settings};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -27,6 +29,8 @@ pub struct ServerSettings {
     pub rpc: Settings,
     /// How connections start.
     pub startup: startup::Settings,
+    /// What CONF_RDMA is answered (RFC 5666, 6.2); `None`: it is left to the programs.
+    pub policy: Option<Policy>,
     /// Clients at a time; others are rejected. The receives of a device are 2,048 in all.
     pub clients_max: u32,
     /// Registered memory for what is read from clients, in octets, and the share of each.
@@ -39,6 +43,7 @@ impl Default for ServerSettings {
         Self {
             rpc: Settings::default(),
             startup: default_startup(),
+            policy: None,
             clients_max: 16,
             pool_octets: (8 << 20, 4 << 20),
         }
@@ -58,6 +63,10 @@ pub enum Served {
     Call(ClientId, RequestId),
     /// A reply is over: places that were lent to it may change again.
     Released(ClientId, RequestId),
+    /// A reverse call of [`Server::call`] has its reply.
+    Replied(ClientId, CallId),
+    /// A reverse call has failed, or its client has gone.
+    Failed(ClientId, CallId, Failure),
     /// A client has gone. What was lent to its replies is the server's again.
     Gone(ClientId, SocketAddr),
 }
@@ -168,7 +177,8 @@ impl Server {
                         let peer = self.peers[number as usize].take();
                         peer.map(|peer| Served::Gone(id, peer))
                     }
-                    Event::Replied(_) | Event::Failed(..) => None,
+                    Event::Replied(call) => Some(Served::Replied(id, call)),
+                    Event::Failed(call, failure) => Some(Served::Failed(id, call, failure)),
                 });
             }
         }
@@ -223,7 +233,8 @@ impl Server {
             client: index as u32,
             ..self.settings.rpc
         };
-        let end = End::server(settings, &self.memories, self.programs)?;
+        let mut end = End::server(settings, &self.memories, self.programs)?;
+        end.endpoint.set_configuration_policy(self.settings.policy);
         self.clients.push(end);
         self.peers.push(None);
         Ok(index)

@@ -23,7 +23,7 @@
 //! Each part keeps its own state and works over the BAR it is passed. What takes several of them is
 //! decided here: the order in which a connection is closed, the buffer that a completion frees.
 
-use crate::device::access::{table, Bar, Dma, DmaBuffer, PresentBar, Registers};
+use crate::device::access::{table, Accesses, Bar, Dma, DmaBuffer, PresentBar, Registers};
 use crate::device::counters::{Counters, InUse};
 use crate::device::error::DriverError;
 use crate::device::ids::{ConnectionId, QueueId};
@@ -121,6 +121,12 @@ impl<B: Bar, D: Dma> Device<B, D> {
         table::read(&mut self.bar, table, index)
     }
 
+    /// Accesses of BAR0 so far: what the driver itself has counted.
+    #[must_use]
+    pub fn accesses(&self) -> Accesses {
+        self.bar.accesses()
+    }
+
     /// Every counter since the device was opened, modulo 2^32, in the order of the BAR.
     ///
     /// # Errors
@@ -206,7 +212,7 @@ impl<B: Bar, D: Dma> Device<B, D> {
     ) -> Result<ConnectionId, DriverError> {
         self.bar.check()?;
         let queue = reservation.completion_queue;
-        self.completions.expect_room(queue, 1)?;
+        self.completions.expect_room(&mut self.bar, queue, 1)?;
         let connection = self.connections.reserve(&mut self.bar, reservation)?;
         self.completions.promise(queue, connection, 1);
         Ok(connection)
@@ -430,7 +436,8 @@ impl<B: Bar, D: Dma> Device<B, D> {
         // A size that the pool refuses needs no room.
         let entries = 1u32.checked_shl(entries_log2).unwrap_or(0);
         if entries_log2 <= RECEIVE_POOL_LOG2 as u32 {
-            self.completions.expect_room(completions, entries)?;
+            self.completions
+                .expect_room(&mut self.bar, completions, entries)?;
         }
         self.queues
             .open(&mut self.bar, connection, qn, entries_log2, first_msn)?;
@@ -439,8 +446,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// Post a receive buffer; returns its MSN and its entry of the device's pool. That takes four
-    /// posted writes and no read: that a device is gone shows when it is next read. The device has
-    /// the buffer before whatever the driver writes or reads next.
+    /// posted writes at most, two for the next buffer of the same memory, and no read: that a
+    /// device is gone shows when it is next read. The device has the buffer before whatever the
+    /// driver writes or reads next.
     ///
     /// Queue 1 receives RDMA Read Requests, each in a buffer of 28 octets. The buffers posted there
     /// limit the outstanding requests (IRD): the device refuses a further one and stops the stream
@@ -496,9 +504,9 @@ impl<B: Bar, D: Dma> Device<B, D> {
     }
 
     /// The next completion of a queue, if there is one. Its slot in the completion queue is free
-    /// from then on, and so is the queue entry of a message's buffer, or of a read. The completions
-    /// that a device wrote before it was gone are returned all the same; then there are no more
-    /// ([`Device::check_present`]).
+    /// before the device can need it, and from now on so is the queue entry of a message's buffer,
+    /// or of a read. The completions that a device wrote before it was gone are returned all the
+    /// same; then there are no more ([`Device::check_present`]).
     ///
     /// # Errors
     /// [`DriverError::Unknown`] if the queue does not exist.

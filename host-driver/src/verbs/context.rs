@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::protection_domain::ProtectionDomain;
 use super::refused::Refused;
 use crate::bus::{self, Access, FunctionBar, FunctionMemory, OpenError};
-use crate::device::access::{Bar, Dma};
+use crate::device::access::{Accesses, Bar, Dma};
 use crate::device::config::Config;
 use crate::device::counters::InUse;
 use crate::device::error::DriverError;
@@ -231,6 +231,12 @@ impl<B: Bar, D: Dma> Context<B, D> {
     /// [`DriverError::Gone`].
     pub fn counters(&self) -> Result<Vec<(Counter, u32)>, DriverError> {
         self.core.lock().device().counters()
+    }
+
+    /// As [`Device::accesses`].
+    #[must_use]
+    pub fn accesses(&self) -> Accesses {
+        self.core.lock().device().accesses()
     }
 
     /// As [`Device::in_use`].

@@ -1,24 +1,42 @@
 //! What an end has seen and refused, by name.
 use crate::wire::Refused;
 
+/// Names of the counters of messages, sent and received, by the number of their type.
+const TYPES: [[&str; 2]; 5] = [
+    ["sent_msg", "received_msg"],
+    ["sent_nomsg", "received_nomsg"],
+    ["sent_msgp", "received_msgp"],
+    ["sent_done", "received_done"],
+    ["sent_error", "received_error"],
+];
+
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Counts of one [`Endpoint`](crate::Endpoint) over all of its connections.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct Counters {
             $($(#[$doc])* pub $name: u64,)*
+            /// Messages sent, by the number of their type: RDMA_MSG is 0, RDMA_ERROR is 4.
+            pub sent: [u64; TYPES.len()],
+            /// Messages received whose type has a number of these.
+            pub received: [u64; TYPES.len()],
             /// Received headers that were refused, by [`Refused::index`].
             pub refused: [u64; Refused::ALL.len()],
         }
 
         impl Counters {
-            /// Every counter with its name; those of refused headers under the reason's.
+            /// Every counter with its name; those of messages under the type's, those of refused
+            /// headers under the reason's.
             pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 let own = [$((stringify!($name), self.$name),)*];
                 let refused = Refused::ALL.map(|refused| {
                     (refused.name(), self.refused[refused.index()])
                 });
-                own.into_iter().chain(refused)
+                let counts = self.sent.into_iter().zip(self.received).zip(TYPES);
+                let types = counts.flat_map(|((sent, received), names)| {
+                    [(names[0], sent), (names[1], received)]
+                });
+                own.into_iter().chain(types).chain(refused)
             }
         }
     };
@@ -98,5 +116,24 @@ counters! {
 impl Counters {
     pub(crate) fn refuse(&mut self, refused: Refused) {
         self.refused[refused.index()] += 1;
+    }
+
+    /// A message that was sent, from its header on.
+    pub(crate) fn note_sent(&mut self, message: &[u8]) {
+        note(&mut self.sent, message);
+    }
+
+    /// A message that was received, from its header on.
+    pub(crate) fn note_received(&mut self, message: &[u8]) {
+        note(&mut self.received, message);
+    }
+}
+
+/// The type is the fourth word of a header, whatever its version.
+fn note(counts: &mut [u64; TYPES.len()], message: &[u8]) {
+    let number = message.get(12..).and_then(|rest| rest.first_chunk());
+    let number = number.map(|word| u32::from_be_bytes(*word) as usize);
+    if let Some(count) = number.and_then(|number| counts.get_mut(number)) {
+        *count += 1;
     }
 }

@@ -1,4 +1,5 @@
-"""Linux' NFS client and server, in a guest under QEMU, talk RPC over RDMA to our programs.
+"""Linux' NFS client and server, in a guest under QEMU, talk RPC over RDMA to our programs; and these
+to each other.
 
     make live-rpc                  all rows
     make live-rpc ROWS="RTL"       those with one of these words in their names
@@ -23,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "live"))
 
 # pylint: disable=wrong-import-position
+import both_ours
 import verb
 from device import Device, replay
 from dissect import dissect
@@ -61,6 +63,8 @@ class Bench(Guests):
 
     def once(self, row, capture):
         """One try: facts, seconds, what the replay and tshark say of the capture."""
+        if row.alone:
+            return both_ours.once(PROGRAMS, row, capture)
         guest = self.ready()
         begun = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="live-rpc-") as name:

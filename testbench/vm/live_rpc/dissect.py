@@ -19,8 +19,9 @@ CHUNK_ERROR = 2
 
 
 def tshark(capture, *options, seconds=120):
-    """What it prints."""
-    ran = subprocess.run(["tshark", "-r", capture, *options], capture_output=True, text=True,
+    """What it prints. An acknowledgement of ours may pass data that was queued before it."""
+    ran = subprocess.run(["tshark", "-o", "tcp.reassemble_out_of_order:TRUE", "-r", capture,
+                          *options], capture_output=True, text=True,
                          timeout=seconds)
     if ran.returncode != 0:
         raise Failed(f"tshark: {ran.stderr.strip()[-200:]}")

@@ -19,18 +19,16 @@ BLOCK = 65_536
 COMPLAINTS = ["svcrdma", "rpcrdma", "siw", "nfsd:", "nfs:", "RPC:", "lockd"]
 # Writes of the export's handle, flags: insecure ports, root is root, no subtree check, a number.
 # There is no mountd: the kernel's caches are filled by hand, for as long as the guest lives. File
-# system 0 is the root of NFSv4, whose server waits for clients of an earlier life for ten seconds:
-# it has no less.
+# system 0 is the root of NFSv4. Its server is told that no client of an earlier life will come, which
+# it believes if it has a directory of these.
 KNFSD = """
 set -e
 for module in $(cat /modules/nfs); do insmod "$module"; done
-mkdir -p /export /mnt
+mkdir -p /export /mnt /var/lib/nfs/v4recovery
 rpcbind
 mount -t tmpfs -o size=192m,mode=777 export /export
 mount -t nfsd nfsd /proc/fs/nfsd
 echo "+4 +4.0 -4.1 -4.2" >/proc/fs/nfsd/versions
-echo 10 >/proc/fs/nfsd/nfsv4leasetime
-echo 10 >/proc/fs/nfsd/nfsv4gracetime
 for address in 192.0.2.1 fd00::1; do
     echo "nfsd $address 2147483647 *" >/proc/net/rpc/auth.unix.ip/channel
 done
@@ -40,6 +38,7 @@ for number in 40000000 00000000; do
 done
 echo rdma 20049 >/proc/fs/nfsd/portlist
 echo 4 >/proc/fs/nfsd/threads
+echo Y >/proc/fs/nfsd/v4_end_grace
 exec 3<>/proc/fs/nfsd/filehandle
 echo '* /export 64' >&3
 cat <&3

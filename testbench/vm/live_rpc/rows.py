@@ -33,6 +33,9 @@ class Row:
     delay_us: int = 0
     # Our program is killed, and does not say what it has sent last.
     kills: bool = False
+    # Neither a guest nor its device: both ends are ours. Then whether frames are lost.
+    alone: bool = False
+    lossy: bool = False
     # Linux may say that a connection is lost.
     may_complain: bool = False
 
@@ -42,6 +45,8 @@ def rows():
     theirs, ours = "Linux' client", "our client"
     delay = {"delay_us": CLIENT_DELAY_US}
     torn = {"cuts": 3, "may_complain": True, "octets": 16 * MIB}
+    yield Row("both ends ours", None, alone=True)
+    yield Row("both ends ours, 1 % lost, markers", None, alone=True, lossy=True)
     yield Row(f"{theirs}, RDMA", linux_client.whole, octets=8 * MIB, files=1000)
     yield Row(f"{theirs}, TCP", linux_client.whole, "tcp", octets=8 * MIB, files=1000)
     yield Row(f"{theirs}, random, RDMA", random_file.one_file)

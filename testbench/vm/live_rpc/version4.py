@@ -5,10 +5,6 @@ from processes import Failed
 from stage import expect
 
 VERSION = ("--vers", 4)
-# The server waits for clients of an earlier life, and answers no READ.
-GRACE = """
-until [ "$(cat /proc/fs/nfsd/v4_end_grace)" = Y ]; do usleep 100000; done
-"""
 # A path whose compound is longer than a Send: its call is a chunk at position 0. As a path of Linux
 # it has less than 4,096 octets.
 DEEP = "/".join(letter * 250 for letter in "abcdefghijklmnop")
@@ -17,7 +13,7 @@ DEEP_OCTETS = 20_000
 
 def compounds(stage):
     """Files of many sizes there and back, two READs in a compound; names; a long path; the root."""
-    stage.guest.run("rm -rf /export/*" + GRACE, 60)
+    stage.guest.run("rm -rf /export/*")
     sizes = FEW_SIZES if stage.row.dut == "rtl" else SIZES
     # Nothing is opened, so what is written is there.
     stage.guest.run("cd /export; " + "; ".join(f": >file{octets}" for octets in sizes)

@@ -1,17 +1,22 @@
-//! A client and a server, each on a device of its own, and a program that moves a pattern.
+//! A client and a server, each on a device of its own.
 
+use crate::program::{
+    pattern, CALL_BACK, GET, LIST, NULL, NUMBER, PATTERN_OCTETS, PROGRAMS, PUT, REFUSED, TELL,
+};
+use crate::serving::serve;
 use rnic_driver::stack::{AddressPrefix, Settings as InterfaceSettings};
 use rnic_driver::verbs::endpoint::{Endpoint, EndpointSettings};
 use rnic_driver::verbs::Context;
-use rnic_rpcrdma::{
-    Client, ClientId, ClientSettings, Link, Memories, Served, Server, ServerSettings,
-};
+use rnic_driver::Accesses;
+use rnic_rpcrdma::{Client, ClientSettings, Link, Memories, RpcError, Server, ServerSettings};
+use rnic_tcp::settings::TimeOut;
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
-use rpcrdma::binding::{Items, Procedure, Program, ReplyBound};
 use rpcrdma::place::Place;
 use rpcrdma::stream::{Message, Opaque};
-use rpcrdma::{CallId, Offer, RequestId, Settings};
+use rpcrdma::verbs::Verbs;
+use rpcrdma::wire::Refused;
+use rpcrdma::{CallId, Counters, Failure, Offer, Settings};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,47 +25,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
 
-const PATTERN_OCTETS: u32 = (1 << 20) + 4_096;
 /// Octets of memory for a result, and one more before and behind it.
 const RESULT_OCTETS: u32 = (1 << 20) + 2;
 const PORT: u16 = 20_049;
-
-pub const NULL: u32 = 0;
-/// The pattern's octets at an offset, as an item: answered by their count.
-pub const PUT: u32 = 1;
-/// Answered by the pattern's octets at an offset, as an item.
-pub const GET: u32 = 2;
-/// Answered by them inline.
-pub const LIST: u32 = 3;
-
-const NUMBER: u32 = 0x2000_0001;
-static PROGRAMS: [Program<'static>; 1] = [Program {
-    name: "pattern",
-    number: NUMBER,
-    version: 1,
-    procedures: &[
-        Procedure::simple(NULL, "NULL", 0),
-        Procedure {
-            arguments: Items::Last,
-            ..Procedure::simple(PUT, "PUT", 4)
-        },
-        Procedure {
-            results: Items::Last,
-            reply: ReplyBound {
-                octets: 4,
-                asked: false,
-            },
-            ..Procedure::simple(GET, "GET", 4)
-        },
-        Procedure::listing(LIST, "LIST", 4),
-    ],
-}];
-
-/// Octets of the pattern.
-pub fn pattern(offset: u32, length: u32) -> Vec<u8> {
-    let octet = |at: u32| (at.wrapping_mul(0x9e37_79b9) >> 23) as u8 ^ at as u8;
-    (offset..offset + length).map(octet).collect()
-}
+const KEEPALIVE_US: u64 = 1_000_000;
 
 /// A device with an interface, and memory with the pattern.
 struct Host {
@@ -75,7 +43,7 @@ impl Host {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
         let context = Context::open(&format!("sim:model,{link}"), config).expect("it opens");
-        let settings = EndpointSettings::new(InterfaceSettings {
+        let mut settings = EndpointSettings::new(InterfaceSettings {
             mac: [2, 0, 0, 0, 0, number],
             addresses: vec![AddressPrefix {
                 address: [192, 0, 2, number].into(),
@@ -85,6 +53,10 @@ impl Host {
             vlan: None,
             mtu_octets: 1500,
         });
+        // An RST may be lost, and a server that has nothing to send would never miss its client.
+        let time_outs = &mut settings.tcp.time_outs;
+        let set = time_outs.set(TimeOut::KeepaliveIdle, KEEPALIVE_US);
+        set.expect("a second");
         let endpoint = Endpoint::start(&context, &settings).expect("it starts");
         let domain = context.protection_domain().expect("the first");
         let memories = Arc::new(Memories::new(&context, domain));
@@ -114,16 +86,19 @@ pub struct World {
     pub pattern: Place,
     /// Calls of GET offer memory for the result.
     pub offers_results: bool,
+    /// Calls of LIST tell how long their replies get, so that a reply chunk is offered.
+    pub offers_replies: bool,
     /// Memory of results is filled before a call, and replies are looked at.
     pub checks: bool,
     settings: ClientSettings,
-    _context: Context,
+    /// Of the client and of the server.
+    devices: [Context; 2],
     endpoint: &'static Endpoint,
     asked: HashMap<CallId, Asked>,
     results: Vec<Place>,
     ends: Arc<AtomicBool>,
-    server: Option<JoinHandle<()>>,
-    _folder: TempDir,
+    server: Option<JoinHandle<Counters>>,
+    _folder: Option<TempDir>,
 }
 
 impl World {
@@ -136,16 +111,35 @@ impl World {
         let folder = tempfile::tempdir().expect("a folder");
         let wire = folder.path().join("wire");
         let wire = wire.to_str().expect("a path of letters");
-        let at_server = Host::new(2, &format!("unix:{wire}"));
-        let host = Host::new(1, &format!("unix-connect:{wire}"));
+        let links = [format!("unix-connect:{wire}"), format!("unix:{wire}")];
+        let client = ClientSettings {
+            rpc: client,
+            private_data,
+            ..ClientSettings::default()
+        };
+        let server = ServerSettings {
+            rpc: server,
+            ..ServerSettings::default()
+        };
+        let world = Self::over(&links, client, server);
+        Self {
+            _folder: Some(folder),
+            ..world
+        }
+    }
+
+    /// Over the links of the client's device and of the server's.
+    pub fn over(links: &[String; 2], client: ClientSettings, server: ServerSettings) -> Self {
+        let at_server = Host::new(2, &links[1]);
+        let host = Host::new(1, &links[0]);
+        let devices = [&host, &at_server].map(|host| host.context.clone());
         let ends = Arc::new(AtomicBool::new(false));
         let is_ending = Arc::clone(&ends);
         let (listening, is_listening) = std::sync::mpsc::channel();
         let serving = thread::spawn(move || {
             let settings = ServerSettings {
-                rpc: server,
                 clients_max: 2,
-                ..ServerSettings::default()
+                ..server
             };
             let own = SocketAddr::from(([192, 0, 2, 2], PORT));
             let Host {
@@ -156,14 +150,12 @@ impl World {
             } = &at_server;
             let served = Server::listen(endpoint, memories, own, &PROGRAMS, settings);
             listening.send(()).expect("it waits");
-            serve(served.expect("it listens"), memories, *pattern, &is_ending);
+            serve(served.expect("it listens"), memories, *pattern, &is_ending)
         });
         is_listening.recv().expect("the server runs");
         let settings = ClientSettings {
-            rpc: client,
-            private_data,
             patience: Duration::from_secs(30),
-            ..ClientSettings::default()
+            ..client
         };
         // The client borrows it, and ends with the test's process.
         let endpoint: &'static Endpoint = Box::leak(Box::new(host.endpoint));
@@ -172,15 +164,16 @@ impl World {
             client,
             pattern: host.pattern,
             offers_results: true,
+            offers_replies: true,
             checks: true,
             settings,
-            _context: host.context,
+            devices,
             endpoint,
             asked: HashMap::new(),
             results: Vec::new(),
             ends,
             server: Some(serving),
-            _folder: folder,
+            _folder: None,
         }
     }
 
@@ -208,6 +201,10 @@ impl World {
             };
             message.item(place).expect("one item");
         }
+        if procedure == TELL {
+            let octets = message.opaque(&pattern(offset, length));
+            octets.expect("one megabyte");
+        }
         let free = self.results.pop();
         let new = || memories.allocate(RESULT_OCTETS).expect("there is room");
         let result = free.unwrap_or_else(new);
@@ -222,7 +219,7 @@ impl World {
             false => &[],
         };
         let octets = match (procedure, is_offered) {
-            (LIST, _) => 4 + length.next_multiple_of(4),
+            (LIST, _) if self.offers_replies => 4 + length.next_multiple_of(4),
             _ => 4,
         };
         let offer = Offer {
@@ -238,6 +235,27 @@ impl World {
         };
         self.asked.insert(call, asked);
         call
+    }
+
+    /// Send words as they are: a message of nobody's.
+    pub fn send_words(&mut self, words: &[u32]) {
+        let octets: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let memories = Arc::clone(self.client.memories());
+        let place = memories.allocate(octets.len() as u32);
+        let place = place.expect("there is room");
+        memories.store(place, &octets).expect("inside");
+        // Of a receive, which no Send of the machine's has.
+        self.link().send(0, &[place], None).expect("it is open");
+    }
+
+    /// Wait for a call that fails.
+    pub fn fail(&mut self, call: CallId) -> Failure {
+        let asked = self.asked.remove(&call).expect("it was made");
+        self.results.push(asked.result);
+        match self.client.wait(call) {
+            Err(RpcError::Call { failure, .. }) => failure,
+            other => panic!("not a failure: {other:?}"),
+        }
     }
 
     /// Wait for a call, and look at its reply.
@@ -260,7 +278,8 @@ impl World {
         let expected = pattern(asked.offset, asked.length);
         match asked.procedure {
             NULL => {}
-            PUT => assert_eq!(reader.u32().expect("a count"), asked.length),
+            CALL_BACK if asked.length == 0 => assert_eq!(reader.u32(), Ok(REFUSED)),
+            PUT | TELL | CALL_BACK => assert_eq!(reader.u32().expect("a count"), asked.length),
             LIST => assert!(reader.inline_opaque(u32::MAX).expect("octets") == expected),
             _ => match reader.opaque(u32::MAX).expect("the item") {
                 Opaque::Inline { octets, .. } => assert!(octets == expected),
@@ -284,10 +303,45 @@ impl World {
         self.finish(call);
     }
 
+    /// Answer the next reverse call by what it has, which is to be these octets of the pattern;
+    /// refuse it if there are none.
+    pub fn answer_back(&mut self, offset: u32, length: u32) {
+        let patience = Duration::from_secs(30);
+        let call = self.client.next_request(patience).expect("it waits");
+        let call = call.expect("a reverse call");
+        if length == 0 {
+            return self.client.refuse(call, Refused::ShortBody);
+        }
+        let mut message = Message::new();
+        let request = self.client.request(call).expect("it is open");
+        let mut reader = request.reader();
+        let xid = CallHeader::read(&mut reader).expect("a call").xid;
+        let octets = reader.inline_opaque(u32::MAX).expect("octets");
+        assert!(octets == pattern(offset, length));
+        reader.finish().expect("nothing else");
+        let status = ReplyStatus::Success;
+        ReplyHeader { xid, status }.write(&mut message);
+        message.opaque(octets).expect("short");
+        self.client.respond(call, &mut message);
+    }
+
+    /// The reverse calls of a connection that has ended are over without their answers.
+    pub fn leave_back(&mut self) {
+        let next = |client: &mut Client<'_>| client.next_request(Duration::ZERO);
+        while let Some(call) = next(&mut self.client).expect("it does not wait") {
+            self.client.refuse(call, Refused::ShortBody);
+        }
+    }
+
     /// The connection breaks.
     pub fn cut(&mut self) {
         let aborted = self.link().pair().abort();
         aborted.expect("it is open");
+    }
+
+    /// Register accesses of the client and of the server.
+    pub fn accesses(&self) -> [Accesses; 2] {
+        self.devices.each_ref().map(Context::accesses)
     }
 
     pub fn link(&mut self) -> &mut Link {
@@ -301,13 +355,13 @@ impl World {
         std::mem::replace(&mut self.client, next).close();
     }
 
-    /// Both ends end.
-    pub fn end(mut self) {
+    /// Both ends end: what the server has counted of its first client.
+    pub fn end(mut self) -> Counters {
         assert_eq!(self.client.machine().calls_waiting(), 0);
         self.ends.store(true, Ordering::Release);
         let server = self.server.take().expect("once");
         self.client.close();
-        server.join().expect("the server has not failed");
+        server.join().expect("the server has not failed")
     }
 }
 
@@ -318,68 +372,4 @@ fn connect(
 ) -> Client<'static> {
     let peer = SocketAddr::from(([192, 0, 2, 2], PORT));
     Client::connect(endpoint, memories, peer, settings).expect("it connects")
-}
-
-/// Answer calls until the end, when no client may be left with anything.
-fn serve(mut server: Server, memories: &Memories, place: Place, ends: &AtomicBool) {
-    let expected = pattern(0, PATTERN_OCTETS);
-    loop {
-        match server.poll().expect("the device is there") {
-            Some(Served::Call(client, call)) => {
-                answer(&mut server, memories, (place, &expected), client, call);
-            }
-            Some(_) => {}
-            None if ends.load(Ordering::Acquire) && server.connected() == 0 => break,
-            None => server.wait(Duration::from_millis(20)).expect("it waits"),
-        }
-    }
-    assert_eq!(server.pool().octets_in_use(), 0);
-}
-
-fn answer(
-    server: &mut Server,
-    memories: &Memories,
-    (place, expected): (Place, &[u8]),
-    client: ClientId,
-    call: RequestId,
-) {
-    let mut message = Message::new();
-    {
-        let request = server.request(client, call).expect("it is open");
-        let mut reader = request.reader();
-        let header = CallHeader::read(&mut reader).expect("a call");
-        let status = ReplyStatus::Success;
-        let xid = header.xid;
-        ReplyHeader { xid, status }.write(&mut message);
-        if header.procedure != NULL {
-            let (offset, length) = (reader.u32().expect("one"), reader.u32().expect("one"));
-            let at = Place {
-                offset: offset.into(),
-                length,
-                ..place
-            };
-            match header.procedure {
-                GET => message.item(at).expect("one item"),
-                LIST => {
-                    let octets = &expected[offset as usize..][..length as usize];
-                    message.opaque(octets).expect("short");
-                }
-                _ => {
-                    let octets = match reader.opaque(PATTERN_OCTETS).expect("the item") {
-                        Opaque::Inline { octets, .. } => octets.to_vec(),
-                        Opaque::Chunk(at) => {
-                            let mut octets = vec![0; at.length as usize];
-                            memories.load(at, &mut octets).expect("inside");
-                            octets
-                        }
-                    };
-                    let same = octets == expected[offset as usize..][..length as usize];
-                    assert!(same, "PUT {offset} {length}");
-                    message.u32(octets.len() as u32);
-                }
-            }
-        }
-        reader.finish().expect("nothing else");
-    }
-    server.respond(client, call, &mut message);
 }

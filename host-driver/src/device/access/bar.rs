@@ -9,7 +9,7 @@
 //! ```
 
 use crate::device::error::DriverError;
-use rnic_abi::registers::{IDENTITY, IDENTITY_VALUE};
+use rnic_abi::registers::{IDENTITY, IDENTITY_VALUE, TABLE_COMMAND};
 
 /// 32-bit register access; offsets as in `rnic_abi::registers`.
 ///
@@ -48,6 +48,17 @@ pub(crate) trait Registers {
     fn write(&mut self, offset: u32, value: u32) -> Result<(), DriverError>;
 }
 
+/// Accesses of BAR0 since the device was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accesses {
+    /// Reads: each takes as long as the bus takes both ways.
+    pub reads: u64,
+    /// Writes, which are posted.
+    pub writes: u64,
+    /// Those of them that began a table operation.
+    pub table_operations: u64,
+}
+
 /// What a register reads as without a device.
 const ALL_ONES: u32 = u32::MAX;
 const _: () = assert!(IDENTITY_VALUE != ALL_ONES);
@@ -58,6 +69,7 @@ const _: () = assert!(IDENTITY_VALUE != ALL_ONES);
 pub(crate) struct PresentBar<B> {
     bar: B,
     is_gone: bool,
+    accesses: Accesses,
 }
 
 impl<B> PresentBar<B> {
@@ -66,7 +78,13 @@ impl<B> PresentBar<B> {
         Self {
             bar,
             is_gone: false,
+            accesses: Accesses::default(),
         }
+    }
+
+    /// Accesses so far.
+    pub(crate) fn accesses(&self) -> Accesses {
+        self.accesses
     }
 
     /// The BAR itself.
@@ -93,6 +111,7 @@ impl<B> PresentBar<B> {
 impl<B: Bar> Registers for PresentBar<B> {
     fn read(&mut self, offset: u32) -> Result<u32, DriverError> {
         self.check()?;
+        self.accesses.reads += 1;
         let value = self.bar.read32(offset);
         if value == ALL_ONES {
             self.is_gone = self.bar.read32(IDENTITY) == ALL_ONES;
@@ -103,6 +122,8 @@ impl<B: Bar> Registers for PresentBar<B> {
 
     fn write(&mut self, offset: u32, value: u32) -> Result<(), DriverError> {
         self.check()?;
+        self.accesses.writes += 1;
+        self.accesses.table_operations += u64::from(offset == TABLE_COMMAND);
         self.bar.write32(offset, value);
         Ok(())
     }
@@ -122,6 +143,12 @@ mod tests {
         assert_eq!(bar.read(COUNTERS + 4 * 3), Ok(ALL_ONES));
         assert_eq!(bar.write(MAX_PAYLOAD, 1), Ok(()));
         assert_eq!(bar.double().registers[&MAX_PAYLOAD], 1);
+        let accesses = Accesses {
+            reads: 1,
+            writes: 1,
+            table_operations: 0,
+        };
+        assert_eq!(bar.accesses(), accesses);
     }
 
     #[test]

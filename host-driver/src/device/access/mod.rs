@@ -11,6 +11,6 @@ mod bar;
 mod dma;
 pub(crate) mod table;
 
-pub use bar::Bar;
+pub use bar::{Accesses, Bar};
 pub(crate) use bar::{PresentBar, Registers};
 pub use dma::{Dma, DmaBuffer};

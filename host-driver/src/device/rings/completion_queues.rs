@@ -10,7 +10,8 @@
 //! So that this never happens, a queue promises room for every entry that may arrive before it is
 //! polled: one for each buffer and outstanding read that a connection may have posted, one for the
 //! error that stops it, and those that closed connections have left. What would need more is
-//! refused when it is opened.
+//! refused when it is opened. Slots beyond what is promised are those that need not be given back
+//! to the device at once.
 
 use super::completion_ring::{CompletionRing, Entry};
 use crate::device::access::{Dma, DmaBuffer, Registers};
@@ -58,6 +59,8 @@ struct Queue {
     ring: CompletionRing,
     /// Entries that each open connection may cause before they are polled.
     promised: BTreeMap<ConnectionId, u32>,
+    /// All of these.
+    promised_sum: u32,
     left: Vec<Left>,
 }
 
@@ -66,6 +69,7 @@ impl Queue {
         Self {
             ring,
             promised: BTreeMap::new(),
+            promised_sum: 0,
             left: Vec::new(),
         }
     }
@@ -73,7 +77,12 @@ impl Queue {
     /// Entries that may arrive or have arrived and are not polled.
     fn due(&self) -> u32 {
         let left: u32 = self.left.iter().map(|left| left.entries).sum();
-        self.promised.values().sum::<u32>() + left
+        self.promised_sum + left
+    }
+
+    /// Slots that neither hold an entry nor will, whatever arrives.
+    fn spare(&self) -> u32 {
+        self.ring.entries().saturating_sub(self.due())
     }
 }
 
@@ -147,27 +156,34 @@ impl CompletionQueues {
         self.queues.values().map(|queue| queue.ring.buffer())
     }
 
-    /// Is there room in `queue` for so many entries more?
-    pub(crate) fn expect_room(&self, queue: QueueId, entries: u32) -> Result<(), DriverError> {
+    /// Is there room in `queue` for so many entries more? Then the device knows of it.
+    pub(crate) fn expect_room(
+        &mut self,
+        bar: &mut impl Registers,
+        queue: QueueId,
+        entries: u32,
+    ) -> Result<(), DriverError> {
         let known = self
             .queues
-            .get(&queue)
+            .get_mut(&queue)
             .ok_or_else(|| DriverError::unknown_queue(queue))?;
         let (needed, has) = (known.due() + entries, known.ring.entries());
-        match needed <= has {
-            true => Ok(()),
-            false => Err(DriverError::CompletionQueueSize {
+        if needed > has {
+            return Err(DriverError::CompletionQueueSize {
                 queue: queue.0,
                 entries: has,
                 needed,
-            }),
+            });
         }
+        known.ring.give_back(bar, has - needed);
+        Ok(())
     }
 
     /// An open connection may cause so many entries more.
     pub(crate) fn promise(&mut self, queue: QueueId, connection: ConnectionId, entries: u32) {
         if let Some(queue) = self.queues.get_mut(&queue) {
             *queue.promised.entry(connection).or_default() += entries;
+            queue.promised_sum += entries;
         }
     }
 
@@ -191,6 +207,7 @@ impl CompletionQueues {
             return;
         };
         let promised = queue.promised.remove(&connection).unwrap_or(0);
+        queue.promised_sum -= promised;
         if unpolled > 0 {
             queue.left.push(Left {
                 connection,
@@ -209,7 +226,8 @@ impl CompletionQueues {
     ) -> Result<Option<Polled>, DriverError> {
         let known = self.queues.get_mut(&queue);
         let known = known.ok_or_else(|| DriverError::unknown_queue(queue))?;
-        let Some(words) = known.ring.next(bar, dma) else {
+        let spare = known.spare();
+        let Some(words) = known.ring.next(bar, dma, spare) else {
             return Ok(None);
         };
         let connection = ConnectionId((words[0] >> 16) as u16);

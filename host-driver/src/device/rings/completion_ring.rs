@@ -1,7 +1,8 @@
 //! A completion queue in memory.
 //!
-//! Input: entries of 8 words (`rnic_abi::cqe`). Output: the same, in the device's order; reading an
-//! entry frees its slot (`CQ_CONSUMER`).
+//! Input: entries of 8 words (`rnic_abi::cqe`). Output: the same, in the device's order. Slots are
+//! given back (`CQ_CONSUMER`) when a quarter of the queue was read, or as soon as the device could
+//! need them: a register write for each entry would hold up other accesses.
 
 use super::ring::{Ring, Shape};
 use crate::device::access::{Dma, DmaBuffer, Registers};
@@ -21,6 +22,8 @@ pub(crate) type Entry = [u32; CQE_OCTETS / 4];
 pub(crate) struct CompletionRing {
     queue: QueueId,
     ring: Ring,
+    /// Entries polled whose slots were not given back yet.
+    unreported: u32,
 }
 
 impl CompletionRing {
@@ -36,7 +39,11 @@ impl CompletionRing {
             header_octets: CQE_OCTETS,
         };
         let ring = Ring::allocate(dma, &queue.memory_name(), shape)?;
-        Ok(Self { queue, ring })
+        Ok(Self {
+            queue,
+            ring,
+            unreported: 0,
+        })
     }
 
     /// Set the device's registers to the queue: its size last, which switches it on.
@@ -76,9 +83,14 @@ impl CompletionRing {
         self.ring.oldest(dma).is_some()
     }
 
-    /// The next entry, if there is one; its slot is free from then on. It is in memory whether or
-    /// not the device is still there.
-    pub(crate) fn next(&mut self, bar: &mut impl Registers, dma: &impl Dma) -> Option<Entry> {
+    /// The next entry, if there is one; `spare` slots that were read need not be given back yet. It
+    /// is in memory whether or not the device is still there.
+    pub(crate) fn next(
+        &mut self,
+        bar: &mut impl Registers,
+        dma: &impl Dma,
+        spare: u32,
+    ) -> Option<Entry> {
         let slot = self.ring.oldest(dma)?;
         let mut octets = [0; LAST_WORD_OFFSET];
         dma.read(slot.address, &mut octets);
@@ -86,10 +98,21 @@ impl CompletionRing {
         for (word, octets) in words.iter_mut().zip(octets.chunks_exact(4)) {
             *word = u32::from_le_bytes(octets.try_into().expect("four octets"));
         }
-        // The write comes after the reads of the slot (`Bar`). A device that is gone needs none.
-        let consumer = self.register(registers::CQ_CONSUMER);
-        let _ = bar.write(consumer, self.ring.consume());
+        self.ring.consume();
+        self.unreported += 1;
+        self.give_back(bar, spare.min(self.entries() / 4));
         Some(words)
+    }
+
+    /// Tell the device which slots are free, unless it knows of all but `spare` of them.
+    pub(crate) fn give_back(&mut self, bar: &mut impl Registers, spare: u32) {
+        if self.unreported <= spare {
+            return;
+        }
+        self.unreported = 0;
+        // The write comes after the reads of the slots (`Bar`). A device that is gone needs none.
+        let consumer = self.register(registers::CQ_CONSUMER);
+        let _ = bar.write(consumer, self.consumer());
     }
 
     /// As if `consumer` entries had been polled.

@@ -8,8 +8,10 @@
 //!  post_read --> the same, of a sink; a ReadResponse completion --> consume_read
 //! ```
 //!
-//! A post is four writes and no read. The device refuses none of them: a queue that the driver
-//! takes for open, and not for full, is so in the device.
+//! A post is four writes at most and no read: the port keeps its words, and one that is the same as
+//! of the post before is not written again. Buffers of one piece of memory, as long as one another,
+//! are two writes each. The device refuses none of them: a queue that the driver takes for open,
+//! and not for full, is so in the device.
 
 use crate::device::access::table;
 use crate::device::access::{DmaBuffer, Registers};
@@ -59,6 +61,8 @@ pub(crate) struct ReceivePool {
     queues: BTreeMap<(ConnectionId, u32), Queue>,
     /// Entries that are in a window.
     taken: Vec<bool>,
+    /// What the words of the posting port hold, as far as they were written.
+    port: [Option<u32>; 3],
 }
 
 impl Default for ReceivePool {
@@ -66,6 +70,7 @@ impl Default for ReceivePool {
         Self {
             queues: BTreeMap::new(),
             taken: vec![false; RECEIVE_POOL],
+            port: [None; 3],
         }
     }
 }
@@ -173,8 +178,15 @@ impl ReceivePool {
         }
         let msn = queue.next_msn;
         let pool_entry = queue.first as u32 + (msn & (entries - 1));
-        for (offset, word) in (registers::POST_0..).step_by(4).zip(words) {
-            bar.write(offset, word)?;
+        for ((offset, word), held) in (registers::POST_0..)
+            .step_by(4)
+            .zip(words)
+            .zip(&mut self.port)
+        {
+            if *held != Some(word) {
+                bar.write(offset, word)?;
+                *held = Some(word);
+            }
         }
         let doorbell = registers::post(queue_index(connection, qn), offset_high);
         bar.write(registers::POST, doorbell)?;
@@ -269,6 +281,37 @@ mod tests {
         assert_eq!((bar.accesses, bar.reads), (4, 0));
         assert_eq!(bar.operations, []);
         assert_eq!(bar.posts, [(5 << 2 | 1, [0x3456_7000, 0x12, 64])]);
+    }
+
+    /// The port keeps its words. Where a read was posted between two buffers all are others.
+    #[test]
+    fn words_that_the_port_has_are_not_written_again() {
+        let (mut pool, mut bar) = (ReceivePool::default(), Tables::default());
+        pool.open(&mut bar, CONNECTION, 0, 3, 0).expect("it fits");
+        pool.open(&mut bar, CONNECTION, 3, 1, 0).expect("it fits");
+        let high = BUFFER.address + (1 << 32);
+        let buffer = |address, octets| DmaBuffer { address, octets };
+        for (buffer, accesses) in [
+            (BUFFER, 4),
+            (BUFFER, 1),
+            (buffer(BUFFER.address + 64, 64), 2),
+            (buffer(high, 64), 3),
+            (buffer(high, 65), 2),
+        ] {
+            bar.accesses = 0;
+            let posted = pool.post(&mut bar, CONNECTION, 0, buffer);
+            posted.expect("it is open");
+            assert_eq!(bar.accesses, accesses, "{buffer:?}");
+            let address = buffer.address;
+            let words = [address as u32, (address >> 32) as u32, buffer.octets as u32];
+            assert_eq!(bar.posts.pop(), Some((5 << 2, words)));
+        }
+        let read = pool.post_read(&mut bar, CONNECTION, 0xabcd_ef01, 0, 65);
+        read.expect("it is open");
+        let posted = pool.post(&mut bar, CONNECTION, 0, buffer(high, 65));
+        posted.expect("it is open");
+        let words = [high as u32, (high >> 32) as u32, 65];
+        assert_eq!(bar.posts.pop(), Some((5 << 2, words)));
     }
 
     #[test]

@@ -299,6 +299,7 @@ impl Channel {
             Ok(()) => {
                 self.others += 1;
                 self.log.note("sent", &self.outgoing);
+                counters.note_sent(&self.outgoing);
             }
             Err(_) => self.free.push(index),
         }

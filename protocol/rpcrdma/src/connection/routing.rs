@@ -88,6 +88,7 @@ impl Endpoint {
             return;
         };
         self.channel.take_message(buffer, completion.octets, verbs);
+        self.counters.note_received(&self.channel.message);
         let half = self.half_of(&self.channel.message);
         let mut ctx = context!(self, now, verbs, pool);
         if let (Some(handle), Some(requester)) = (completion.invalidated, &mut self.requester) {

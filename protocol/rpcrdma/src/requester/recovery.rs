@@ -18,7 +18,8 @@ impl Requester {
     }
 
     /// The connection is over, and nothing of it outstanding: calls without an outcome are queued
-    /// again, oldest first, unless they have used up their attempts.
+    /// again, oldest first, unless they have used up their attempts. Reverse calls end: the next
+    /// connection is another client's.
     pub(crate) fn disconnected<V: Verbs>(
         &mut self,
         ctx: &mut Context<'_, V>,
@@ -47,12 +48,16 @@ impl Requester {
                     sink.into_iter().for_each(|place| ctx.pool.put(place));
                     self.withdraw(index, ctx);
                     let slot = &mut self.slots[index as usize];
-                    if slot.attempts >= ctx.settings.attempts_max {
+                    if self.is_reverse || slot.attempts >= ctx.settings.attempts_max {
                         self.end(index, Err(Failure::Attempts), ctx, events);
                     } else {
                         slot.state = State::Queued;
                         self.queue.push_back(index);
                     }
+                }
+                State::Queued if self.is_reverse => {
+                    self.queue.retain(|&queued| queued != index);
+                    self.end(index, Err(Failure::Attempts), ctx, events);
                 }
                 State::Ended => self.settle(index, ctx, events),
                 State::Free | State::Queued | State::Told => {}

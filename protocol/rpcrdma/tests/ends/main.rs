@@ -6,6 +6,7 @@
 mod harness;
 
 mod configuration;
+mod limits;
 mod log;
 mod order;
 mod recovery;

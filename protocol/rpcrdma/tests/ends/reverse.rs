@@ -2,7 +2,7 @@
 use crate::harness::{ask, write_call, World, GET, NULL, PUT};
 use rpcrdma::place::MemoryId;
 use rpcrdma::stream::Message;
-use rpcrdma::{Event, Offer, Settings, SubmitError};
+use rpcrdma::{Credits, Event, Failure, Offer, Settings, SubmitError};
 
 fn world(reverse_credits: u32) -> World {
     let settings = Settings {
@@ -85,6 +85,9 @@ fn calls_go_both_ways() {
         .endpoint
         .credits()
         .is_some_and(|credits| credits.granted() == 2));
+    // Receives for reverse calls' replies are beside those that are granted.
+    let granted = world.client.endpoint.credits().map(Credits::granted);
+    assert_eq!(granted, Some(Settings::default().credits));
     world.assert_clean();
 }
 
@@ -105,4 +108,24 @@ fn reverse_calls_are_off_unless_asked_for() {
     let submitted = world.server.endpoint.submit(&mut message, offer);
     assert_eq!(submitted, Err(SubmitError::Results));
     assert!(!message.inline().is_empty(), "the message is as it was");
+}
+
+/// A reverse call is for one client: it ends with the connection, sent or not, as the next one is
+/// another client's.
+#[test]
+fn reverse_calls_end_with_their_connection() {
+    let mut world = world(2);
+    world.call(ask(NULL, 0, 0));
+    world.told.clear();
+    let reverse = [(); 5].map(|()| reverse_call(&mut world).expect("room"));
+    world.run();
+    world.reconnect();
+    // What the client has got it may answer; the answers go nowhere, and nothing else comes.
+    assert_eq!(run(&mut world), 1);
+    let failed = |call| Event::Failed(call, Failure::Attempts);
+    for call in reverse {
+        assert!(world.told.contains(&failed(call)), "{:?}", world.told);
+        world.server.endpoint.release(call, &mut world.server.pool);
+    }
+    world.assert_clean();
 }

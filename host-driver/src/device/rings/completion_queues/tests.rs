@@ -84,16 +84,57 @@ fn a_queue_that_cannot_be_is_not_created() {
 /// Buffers, reads and one error of each connection: never more than the queue has entries.
 #[test]
 fn no_more_is_promised_than_a_queue_has_entries() {
-    let (mut queues, ..) = queues();
-    assert_eq!(queues.expect_room(FIRST, 5), size(0, 4, 5));
+    let (mut queues, mut bar, _) = queues();
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 5), size(0, 4, 5));
     for (connection, entries) in [(CONNECTION, 1), (CONNECTION, 2), (ConnectionId(6), 1)] {
-        assert_eq!(queues.expect_room(FIRST, entries), Ok(()));
+        assert_eq!(queues.expect_room(&mut bar, FIRST, entries), Ok(()));
         queues.promise(FIRST, connection, entries);
     }
-    assert_eq!(queues.expect_room(FIRST, 1), size(0, 4, 5));
-    assert_eq!(queues.expect_room(OTHER, 2), Ok(()), "it is another queue");
-    let unknown = queues.expect_room(QueueId(3), 0);
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 1), size(0, 4, 5));
+    assert_eq!(
+        queues.expect_room(&mut bar, OTHER, 2),
+        Ok(()),
+        "it is another queue"
+    );
+    let unknown = queues.expect_room(&mut bar, QueueId(3), 0);
     assert!(matches!(unknown, Err(DriverError::Unknown { id: 3, .. })));
+}
+
+/// Slots that nothing can need are given back together; one that may be needed, before that.
+#[test]
+fn slots_are_given_back_before_the_device_could_need_them() {
+    let (mut bar, mut memory) = (Tables::default(), Memory::new(2));
+    let queues = CompletionQueues::allocate(&mut memory, 4);
+    let mut queues = queues.expect("one allocation");
+    let consumer = |bar: &Tables| bar.registers.get(&registers::CQ_CONSUMER).copied();
+    let mut polled = 0;
+    let mut poll = |queues: &mut CompletionQueues, bar: &mut Tables| {
+        let slot = queues.buffers().next().expect("queue 0").address + (polled & 15) * 32;
+        let phase = if polled & 16 == 0 { PHASE } else { 0 };
+        memory.write(slot + 28, &phase.to_le_bytes());
+        assert!(queues.next(bar, &memory, FIRST).expect("queue 0").is_some());
+        polled += 1;
+        consumer(bar)
+    };
+    // Of 16 slots 3 are spare, and then, of one connection more, 2.
+    queues.promise(FIRST, CONNECTION, 13);
+    let seen = [(); 8].map(|()| poll(&mut queues, &mut bar));
+    let [four, eight] = [Some(4), Some(8)];
+    assert_eq!(seen, [None, None, None, four, four, four, four, eight]);
+    for _ in 0..3 {
+        assert_eq!(poll(&mut queues, &mut bar), eight);
+    }
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 4), size(0, 16, 17));
+    assert_eq!(consumer(&bar), eight, "nothing was opened");
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 0), Ok(()));
+    assert_eq!(consumer(&bar), eight, "3 are still spare");
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 1), Ok(()));
+    assert_eq!(consumer(&bar), Some(11));
+    // Without a promise a quarter of all is given back at a time.
+    close(&mut queues, &mut bar, CONNECTION);
+    queues.queues.get_mut(&FIRST).expect("queue 0").left.clear();
+    let seen = [(); 5].map(|()| poll(&mut queues, &mut bar));
+    assert_eq!(seen[3..], [Some(11), Some(16)]);
 }
 
 /// What a closed connection has left counts until it is polled, and no longer.
@@ -105,15 +146,15 @@ fn entries_of_a_closed_connection_count_until_they_are_polled() {
     // Two of three entries have their numbers; the driver has seen none.
     number(&mut bar, 2);
     close(&mut queues, &mut bar, CONNECTION);
-    assert_eq!(queues.expect_room(FIRST, 2), size(0, 4, 5));
-    assert_eq!(queues.expect_room(FIRST, 1), Ok(()));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 2), size(0, 4, 5));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 1), Ok(()));
     poll(&mut queues, &mut bar, &mut memory, 0);
-    assert_eq!(queues.expect_room(FIRST, 2), size(0, 4, 5));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 2), size(0, 4, 5));
     poll(&mut queues, &mut bar, &mut memory, 1);
-    assert_eq!(queues.expect_room(FIRST, 3), Ok(()));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 3), Ok(()));
     // Of one that has left nothing there is nothing to wait for.
     close(&mut queues, &mut bar, ConnectionId(6));
-    assert_eq!(queues.expect_room(FIRST, 4), Ok(()));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 4), Ok(()));
 }
 
 /// The producer counts modulo 2^31, the consumer modulo 2^32.
@@ -126,17 +167,17 @@ fn the_numbers_of_entries_wrap() {
     queues.promise(FIRST, CONNECTION, 4);
     number(&mut bar, 1);
     close(&mut queues, &mut bar, CONNECTION);
-    assert_eq!(queues.expect_room(FIRST, 2), size(0, 4, 5));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 2), size(0, 4, 5));
     let address = queues.buffers().next().expect("queue 0").address;
     for number in [consumed, consumed + 1, consumed + 2] {
-        assert_eq!(queues.expect_room(FIRST, 2), size(0, 4, 5));
+        assert_eq!(queues.expect_room(&mut bar, FIRST, 2), size(0, 4, 5));
         let phase = if number & 4 == 0 { PHASE } else { 0 };
         let slot = address + u64::from(number & 3) * 32;
         memory.write(slot + 28, &phase.to_le_bytes());
         let entry = queues.next(&mut bar, &memory, FIRST).expect("queue 0");
         assert!(entry.is_some());
     }
-    assert_eq!(queues.expect_room(FIRST, 4), Ok(()));
+    assert_eq!(queues.expect_room(&mut bar, FIRST, 4), Ok(()));
 }
 
 /// What the previous connection has left frees nothing of the one that has its id now.

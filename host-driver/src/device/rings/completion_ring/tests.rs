@@ -36,7 +36,7 @@ fn an_entry_is_read_only_after_its_phase() {
         let (mut polls, mut found) = (0, None);
         while found.is_none() {
             polls += 1;
-            found = ring.next(&mut bar, &memory);
+            found = ring.next(&mut bar, &memory, 0);
         }
         assert_eq!(found, Some(words));
         assert_eq!(polls, 8, "each poll sees one word more, the phase last");
@@ -45,7 +45,7 @@ fn an_entry_is_read_only_after_its_phase() {
         let mut expected = vec![phase; 8];
         expected.push(Access::Read(address, LAST_WORD_OFFSET));
         assert_eq!(*memory.accesses.borrow(), expected, "entry {number}");
-        let next = ring.next(&mut bar, &memory);
+        let next = ring.next(&mut bar, &memory, 0);
         assert_eq!(next, None, "the next slot is of the previous pass");
     }
 }
@@ -80,7 +80,7 @@ fn a_slot_is_given_back_after_it_has_been_read() {
         memory: &memory,
         slot,
     };
-    assert_eq!(ring.next(&mut bar, &memory), Some(words));
+    assert_eq!(ring.next(&mut bar, &memory, 0), Some(words));
 }
 
 /// Completions that a device has written before it was gone are not lost.
@@ -98,8 +98,8 @@ fn entries_in_memory_are_polled_when_the_device_is_gone() {
     }
     let accesses = bar.double().accesses;
     for words in entries {
-        assert_eq!(ring.next(&mut bar, &memory), Some(words));
+        assert_eq!(ring.next(&mut bar, &memory, 0), Some(words));
     }
-    assert_eq!(ring.next(&mut bar, &memory), None);
+    assert_eq!(ring.next(&mut bar, &memory, 0), None);
     assert_eq!(bar.double().accesses, accesses);
 }
