@@ -101,9 +101,10 @@ fn submit(
     place: Place,
 ) -> Result<CallId, Failure> {
     let is_inline = place.length <= INLINE_OCTETS_MAX;
-    let offer = match is_inline {
-        true => (None, place.length.next_multiple_of(4)),
-        false => (Some(place), 0),
+    let places = [place];
+    let offer: (&[Place], u32) = match is_inline {
+        true => (&[], place.length.next_multiple_of(4)),
+        false => (&places, 0),
     };
     let write = |message: &mut rpcrdma::stream::Message| {
         source.handle.write(message)?;

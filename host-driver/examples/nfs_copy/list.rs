@@ -3,7 +3,7 @@
 use crate::walk;
 use rnic_examples::failure::{say, Failure};
 use rnic_examples::nfs::{
-    procedure, read_post_attributes, results, Caller, FileAttributes, Handle, Procedure,
+    procedure, read_post_attributes, results, Caller, FileAttributes, FileType, Handle, Procedure,
 };
 use rpcrdma::stream::{DecodeError, Message, Reader};
 
@@ -31,7 +31,9 @@ pub fn run(caller: &mut Caller<'_>, root: Handle, remote: &str) -> Result<(), Fa
     loop {
         let listing = list(caller, &directory, remote, (cookie, verifier))?;
         for entry in &listing.entries {
-            say(line(entry))?;
+            let known = entry.attributes.as_ref();
+            let known = known.map(|known| ((known.kind, known.mode), known.size));
+            say(line(&entry.name, known))?;
         }
         let last = listing.entries.last();
         match last.filter(|_| !listing.is_end) {
@@ -59,7 +61,7 @@ fn list(
         message.u32(LISTING_OCTETS_MAX);
         Ok(())
     };
-    let asked = (None, LISTING_OCTETS_MAX);
+    let asked: (&[_], _) = (&[], LISTING_OCTETS_MAX);
     let call = caller.submit(Procedure::nfs(procedure::READDIRPLUS), write, asked)?;
     let listing = caller.wait(call, |reader| results(reader, read_listing))?;
     let shown = if name.is_empty() { "/" } else { name };
@@ -93,13 +95,10 @@ fn read_listing(reader: &mut Reader<'_>) -> Result<Listing, DecodeError> {
     })
 }
 
-fn line(entry: &Entry) -> String {
-    let name = &entry.name;
-    match &entry.attributes {
-        Some(known) => {
-            let (kind, mode) = (known.kind.letter(), known.mode);
-            format!("{kind} {mode:04o} {:>12} {name}", known.size)
-        }
+/// A name with its type, permission bits and size.
+pub fn line(name: &str, known: Option<((FileType, u32), u64)>) -> String {
+    match known {
+        Some(((kind, mode), size)) => format!("{} {mode:04o} {size:>12} {name}", kind.letter()),
         None => format!("? ---- {:>12} {name}", '-'),
     }
 }

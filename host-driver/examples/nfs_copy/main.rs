@@ -1,16 +1,19 @@
-//! Files to and from a server of NFSv3 over RPC over RDMA.
+//! Files to and from a server of NFSv3, or NFSv4.0, over RPC over RDMA.
 //!
 //! ```text
 //! nfs_copy sim:model,unix-connect:wire.sock --own 192.0.2.2/24 -a 192.0.2.1 put LOCAL REMOTE
 //! nfs_copy sim:model,unix-connect:wire.sock --own 192.0.2.2/24 -a 192.0.2.1 get REMOTE LOCAL
 //! nfs_copy sim:model,unix-connect:wire.sock --own 192.0.2.2/24 -a 192.0.2.1 list REMOTE
+//! nfs_copy sim:model,unix-connect:wire.sock --own 192.0.2.2/24 -a 192.0.2.1 link PATH REMOTE
 //! ```
 //!
 //! Linux' server has no MOUNT over RDMA: the handle of its export is given by `--handle`.
 
 mod get;
+mod link;
 mod list;
 mod put;
+mod v4;
 mod window;
 
 use clap::builder::RangedU64ValueParser;
@@ -35,6 +38,11 @@ struct Arguments {
     /// That directory's handle in hexadecimal digits, without MOUNT
     #[arg(long, value_name = "HEX", conflicts_with = "export", value_parser = Handle::parse)]
     handle: Option<Handle>,
+    /// The version of NFS. In 4, which is 4.0, nothing is opened: `put` writes into a file that is
+    /// there, and paths begin at the server's root or at --handle
+    #[arg(long, value_name = "VERSION", default_value_t = 3, conflicts_with = "export",
+          value_parser = clap::value_parser!(u8).range(3..=4))]
+    vers: u8,
     /// Octets of a READ or WRITE
     #[arg(long, value_name = "OCTETS", default_value_t = 65_536,
           value_parser = RangedU64ValueParser::<u32>::new().range(1..=IO_OCTETS_MAX.into()))]
@@ -70,6 +78,18 @@ enum What {
         #[arg(default_value = "")]
         remote: String,
     },
+    /// Make a symbolic link; NFSv3 alone
+    Link {
+        /// What it points to
+        path: String,
+        /// The server's link, from the export on
+        remote: String,
+    },
+    /// Print what a symbolic link points to; NFSv3 alone
+    Readlink {
+        /// The server's link, from the export on
+        remote: String,
+    },
 }
 
 fn main() -> ExitCode {
@@ -81,17 +101,40 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     let end = End::open(&arguments.options.options(false))?;
     let mut caller = Caller::connect(&end, &arguments.options)?;
+    match arguments.vers {
+        3 => in_version_3(&mut caller, arguments)?,
+        _ => in_version_4(&mut caller, arguments)?,
+    }
+    caller.client.close();
+    Ok(())
+}
+
+fn in_version_3(caller: &mut Caller<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let root = match arguments.handle {
         Some(handle) => handle,
         None => caller.mount(&arguments.export)?,
     };
     match &arguments.what {
-        What::Get { remote, local } => get::run(&mut caller, arguments, root, (remote, local))?,
-        What::Put { local, remote } => put::run(&mut caller, arguments, root, (local, remote))?,
-        What::List { remote } => list::run(&mut caller, root, remote)?,
+        What::Get { remote, local } => get::run(caller, arguments, root, (remote, local)),
+        What::Put { local, remote } => put::run(caller, arguments, root, (local, remote)),
+        What::List { remote } => list::run(caller, root, remote),
+        What::Link { path, remote } => link::make(caller, root, (path, remote)),
+        What::Readlink { remote } => link::print(caller, root, remote),
     }
-    caller.client.close();
-    Ok(())
+}
+
+fn in_version_4(caller: &mut Caller<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    let root = arguments.handle.as_ref();
+    match &arguments.what {
+        What::Get { remote, local } => v4::get::run(caller, arguments, root, (remote, local)),
+        What::Put { local, remote } => v4::put::run(caller, arguments, root, (local, remote)),
+        What::List { remote } => v4::list::run(caller, root, remote),
+        What::Link { .. } | What::Readlink { .. } => {
+            Err("links are of NFSv3 here: leave --vers 4 out"
+                .to_owned()
+                .into())
+        }
+    }
 }
 
 /// The file that a path from `root` on names.

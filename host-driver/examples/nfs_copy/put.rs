@@ -78,7 +78,7 @@ pub fn run(
 }
 
 /// As many octets of a file as there are room for, or left.
-fn fill<'b>(file: &mut File, octets: &'b mut [u8]) -> std::io::Result<&'b [u8]> {
+pub fn fill<'b>(file: &mut File, octets: &'b mut [u8]) -> std::io::Result<&'b [u8]> {
     let mut length = 0;
     while length < octets.len() {
         match file.read(&mut octets[length..])? {
@@ -140,7 +140,7 @@ fn submit(
         message.u32(UNSTABLE);
         message.item(place)
     };
-    caller.submit(Procedure::nfs(procedure::WRITE), write, (None, 0))
+    caller.submit(Procedure::nfs(procedure::WRITE), write, (&[], 0))
 }
 
 /// How many octets were written, and the verifier.

@@ -5,6 +5,7 @@ use crate::{lock, Arguments, Shared};
 use rnic_examples::end::End;
 use rnic_examples::failure::{say, Failure};
 use rnic_examples::files::Loan;
+use rnic_examples::nfs::HeaderLog;
 use rnic_rpcrdma::{ClientId, Memories, Served, Server, ServerSettings};
 use rpcrdma::binding::{mount3, nfs3, Program};
 use rpcrdma::stream::Message;
@@ -26,6 +27,7 @@ struct Clients {
     peers: BTreeMap<ClientId, IpAddr>,
     lent: BTreeMap<(ClientId, RequestId), Loan>,
     message: Message,
+    headers: HeaderLog,
     is_verbose: bool,
 }
 
@@ -50,6 +52,7 @@ pub fn serve(
         peers: BTreeMap::new(),
         lent: BTreeMap::new(),
         message: Message::new(),
+        headers: HeaderLog::open(&arguments.options)?,
         is_verbose: arguments.verbose,
     };
     loop {
@@ -62,6 +65,13 @@ pub fn serve(
 
 impl Clients {
     fn on(&mut self, served: Served, server: &mut Server) -> Result<(), Failure> {
+        let (Served::Connected(client, _)
+        | Served::Call(client, _)
+        | Served::Released(client, _)
+        | Served::Gone(client, _)) = served;
+        if let Some(machine) = server.machine_mut(client) {
+            self.headers.write(machine)?;
+        }
         match served {
             Served::Connected(client, peer) => {
                 self.peers.insert(client, peer.ip());

@@ -120,7 +120,7 @@ fn plain(caller: &mut Caller<'_>, arguments: &Arguments) -> Result<usize, Failur
         version: arguments.version,
         number: procedure::NULL,
     };
-    let call = caller.submit(procedure, |_| Ok(()), (None, 0))?;
+    let call = caller.submit(procedure, |_| Ok(()), (&[], 0))?;
     caller.wait(call, |_| Ok(0))
 }
 
@@ -133,7 +133,7 @@ fn long_call(caller: &mut Caller<'_>, directory: &Handle) -> Result<usize, Failu
         skip_set_attributes(message, 0o777);
         message.opaque(&[b'p'; PATH_OCTETS])
     };
-    let call = caller.submit(Procedure::nfs(procedure::SYMLINK), write, (None, 0))?;
+    let call = caller.submit(Procedure::nfs(procedure::SYMLINK), write, (&[], 0))?;
     let made = caller.wait(call, |reader| results(reader, rest))?;
     match made {
         // Linux' server says that the name makes no sense.
@@ -153,7 +153,7 @@ fn long_reply(caller: &mut Caller<'_>, directory: &Handle) -> Result<usize, Fail
         message.u32(REPLY_OCTETS);
         Ok(())
     };
-    let asked = (None, REPLY_OCTETS);
+    let asked: (&[_], _) = (&[], REPLY_OCTETS);
     let call = caller.submit(Procedure::nfs(procedure::READDIRPLUS), write, asked)?;
     let listed = caller.wait(call, |reader| results(reader, rest))?;
     listed.map_err(|status| caller.refused("the directory", status))

@@ -126,6 +126,12 @@ impl Server {
         self.clients.get(client.0 as usize).map(|end| &end.endpoint)
     }
 
+    /// The machine of a client, for what is set or taken between calls.
+    pub fn machine_mut(&mut self, client: ClientId) -> Option<&mut rpcrdma::Endpoint> {
+        let end = self.clients.get_mut(client.0 as usize);
+        end.map(|end| &mut end.endpoint)
+    }
+
     /// Memory of what clients send.
     pub fn pool(&mut self) -> &mut Pool {
         &mut self.pool

@@ -33,8 +33,11 @@ impl FileType {
         Self::Fifo,
     ];
 
-    /// The type with this number; numbers begin at 1.
-    fn of(number: u32) -> Result<Self, DecodeError> {
+    /// The type with this number; numbers begin at 1, in version 4, too.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of(number: u32) -> Result<Self, DecodeError> {
         let index = number.checked_sub(1).ok_or(DecodeError::Unknown)?;
         let found = Self::ALL.get(index as usize);
         found.copied().ok_or(DecodeError::Unknown)

@@ -1,12 +1,12 @@
 //! A client of NFS and MOUNT over RPC over RDMA: calls, and what their replies say.
 
-use super::{mount, procedure, Handle, RpcOptions, Status, MOUNT, NFS};
+use super::{mount, procedure, Handle, HeaderLog, RpcOptions, Status, MOUNT, NFS};
 use crate::end::End;
 use crate::failure::Failure;
 use rnic_rpcrdma::{Client, ClientSettings, Memories};
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
-use rpcrdma::binding::{mount3, nfs3, Program};
+use rpcrdma::binding::{mount3, nfs3, nfs4, Program};
 use rpcrdma::place::Place;
 use rpcrdma::stream::{DecodeError, Message, Reader, TooMuch};
 use rpcrdma::{CallId, Offer};
@@ -39,6 +39,16 @@ impl Procedure {
         }
     }
 
+    /// COMPOUND of NFSv4.
+    #[must_use]
+    pub fn compound() -> Self {
+        Self {
+            program: NFS,
+            version: nfs4::PROGRAM.version,
+            number: procedure::COMPOUND,
+        }
+    }
+
     /// Of MOUNT, version 3.
     #[must_use]
     pub fn mount(number: u32) -> Self {
@@ -51,7 +61,7 @@ impl Procedure {
 
     /// Octets of the longest reply, where it may have `asked` octets of what it was asked for.
     fn reply_octets_max(&self, asked: u32) -> u32 {
-        let programs: [Program<'static>; 2] = [nfs3::PROGRAM, mount3::PROGRAM];
+        let programs: [Program<'static>; 3] = [nfs3::PROGRAM, nfs4::PROGRAM, mount3::PROGRAM];
         let is_this =
             |known: &&Program<'_>| (known.number, known.version) == (self.program, self.version);
         let program = programs.iter().find(is_this);
@@ -72,6 +82,7 @@ pub struct Caller<'a> {
     /// The server.
     pub peer: SocketAddr,
     message: Message,
+    headers: HeaderLog,
 }
 
 impl<'a> Caller<'a> {
@@ -94,11 +105,12 @@ impl<'a> Caller<'a> {
             memories,
             peer,
             message: Message::new(),
+            headers: HeaderLog::open(options)?,
         })
     }
 
-    /// Make a call, whose arguments `write` appends. `result` takes the item of the reply; what
-    /// else was asked for has `asked` octets.
+    /// Make a call, whose arguments `write` appends. `results` take the items of the reply;
+    /// what else was asked for has `asked` octets.
     ///
     /// # Errors
     /// There are too many calls, or arguments.
@@ -106,7 +118,7 @@ impl<'a> Caller<'a> {
         &mut self,
         procedure: Procedure,
         write: impl FnOnce(&mut Message) -> Result<(), TooMuch>,
-        (result, asked): (Option<Place>, u32),
+        (results, asked): (&[Place], u32),
     ) -> Result<CallId, Failure> {
         self.message.clear();
         let header = CallHeader {
@@ -120,10 +132,12 @@ impl<'a> Caller<'a> {
         let written = written.and_then(|()| write(&mut self.message));
         written.map_err(|error| error.to_string())?;
         let offer = Offer {
-            results: result.as_slice(),
+            results,
             reply_octets_max: procedure.reply_octets_max(asked),
         };
-        Ok(self.client.submit(&mut self.message, offer)?)
+        let call = self.client.submit(&mut self.message, offer)?;
+        self.headers.write(self.client.machine_mut())?;
+        Ok(call)
     }
 
     /// Wait for a call, and read the results.
@@ -135,7 +149,9 @@ impl<'a> Caller<'a> {
         call: CallId,
         read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, Failure> {
-        self.client.wait(call)?;
+        let waited = self.client.wait(call);
+        self.headers.write(self.client.machine_mut())?;
+        waited?;
         let reply = self.client.reply(call);
         let mut reader = reply.ok_or("the call was released".to_owned())?.reader();
         let results = ReplyHeader::read(&mut reader).and_then(|header| match header.status {
@@ -172,7 +188,7 @@ impl<'a> Caller<'a> {
             MOUNT => 256,
             _ => 0,
         };
-        let call = self.submit(procedure, write, (None, asked))?;
+        let call = self.submit(procedure, write, (&[], asked))?;
         let results = self.wait(call, |reader| results(reader, read))?;
         results.map_err(|status| self.refused(name, status))
     }

@@ -8,11 +8,13 @@
 //! | `attributes` | what is known of a file, and what is changed  |
 //! | `options`    | the command line of these programs            |
 //! | `caller`     | a client                                      |
+//! | `headers`    | headers of messages, a line for each          |
 //! | `records`    | record marks of RPC over TCP (RFC 5531, 11)   |
 
 mod attributes;
 mod caller;
 mod handle;
+mod headers;
 mod options;
 mod records;
 mod status;
@@ -23,6 +25,7 @@ pub use attributes::{
 };
 pub use caller::{results, Caller, Procedure};
 pub use handle::{Handle, HANDLE_OCTETS_MAX};
+pub use headers::HeaderLog;
 pub use options::RpcOptions;
 pub use records::{read_record, write_record};
 pub use status::Status;
@@ -42,6 +45,8 @@ pub const IO_OCTETS_MAX: u32 = 1 << 20;
 pub mod procedure {
     #![allow(missing_docs, reason = "the names are those of RFC 1813")]
     pub const NULL: u32 = 0;
+    /// Of version 4, which has no other.
+    pub const COMPOUND: u32 = 1;
     pub const GETATTR: u32 = 1;
     pub const SETATTR: u32 = 2;
     pub const LOOKUP: u32 = 3;

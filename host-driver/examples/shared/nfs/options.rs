@@ -4,6 +4,7 @@ use super::RDMA_PORT;
 use crate::options::{InterfaceOptions, Options, Role, StartupOptions};
 use clap::builder::RangedU64ValueParser;
 use rpcrdma::Settings;
+use std::path::PathBuf;
 
 /// Device, address, interface and MPA.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,6 +30,9 @@ pub struct RpcOptions {
     #[arg(long = "inline", value_name = "OCTETS",
           default_value_t = Settings::default().inline_octets, value_parser = inline_octets)]
     pub inline_octets: u32,
+    /// Write the header of each message, sent or received, as a line into this file
+    #[arg(long, value_name = "FILE")]
+    pub headers: Option<PathBuf>,
     /// The interface.
     #[command(flatten)]
     pub interface: InterfaceOptions,
@@ -70,6 +74,7 @@ impl RpcOptions {
             credits: self.credits,
             inline_octets: self.inline_octets,
             call_time_out_us: self.timeout * 1_000_000,
+            log_headers: self.headers.is_some(),
             ..Settings::default()
         }
     }

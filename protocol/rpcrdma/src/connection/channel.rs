@@ -1,4 +1,5 @@
 //! Buffers for Sends and receives of one end, and what is outstanding on its connection.
+use super::log::Log;
 use super::settings::Settings;
 use super::tag::{Half, Tag};
 use crate::counters::Counters;
@@ -71,6 +72,7 @@ pub(crate) struct Channel {
     pub(crate) message: Vec<u8>,
     /// The header that is being written, and the octets behind it.
     pub(crate) outgoing: Vec<u8>,
+    pub(crate) log: Log,
 }
 
 impl Channel {
@@ -107,6 +109,7 @@ impl Channel {
             },
             message: Vec::with_capacity(settings.buffer_octets() as usize),
             outgoing: Vec::with_capacity(settings.buffer_octets() as usize),
+            log: Log::new(settings.log_headers),
         }
     }
 
@@ -219,6 +222,7 @@ impl Channel {
         self.message.resize(octets.min(place.length) as usize, 0);
         let loaded = verbs.load(place, &mut self.message);
         loaded.expect("a receive is within its memory");
+        self.log.note("received", &self.message);
         self.repost.push((Tag::Receive(buffer).pack(), place));
     }
 
@@ -292,7 +296,10 @@ impl Channel {
         let stored = verbs.store(at, &self.outgoing);
         let sent = stored.and_then(|()| verbs.send(tag, &gathered[..count], invalidate));
         match sent {
-            Ok(()) => self.others += 1,
+            Ok(()) => {
+                self.others += 1;
+                self.log.note("sent", &self.outgoing);
+            }
             Err(_) => self.free.push(index),
         }
         sent

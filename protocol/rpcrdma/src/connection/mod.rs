@@ -22,6 +22,7 @@ macro_rules! context {
 
 mod channel;
 mod event;
+mod log;
 mod routing;
 mod settings;
 mod tag;
@@ -138,6 +139,12 @@ impl Endpoint {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// The next line of the log that [`Settings::log_headers`] asks for: `sent` or `received`, then
+    /// the header in words.
+    pub fn logged(&mut self) -> Option<String> {
+        self.channel.log.take()
     }
 
     /// Begin on a connection that has just been made. `peer` is what the peer said of itself in

@@ -37,6 +37,9 @@ pub struct Settings {
     pub back_off_us: (u64, u64),
     /// Connections that a call is sent on before it fails.
     pub attempts_max: u32,
+    /// A line for the header of each message, sent and received, until it is taken by
+    /// [`Endpoint::logged`](crate::Endpoint::logged).
+    pub log_headers: bool,
 }
 
 impl Default for Settings {
@@ -58,6 +61,7 @@ impl Default for Settings {
             read_time_out_us: 30 * SECOND_US,
             back_off_us: (SECOND_US, 30 * SECOND_US),
             attempts_max: 8,
+            log_headers: false,
         }
     }
 }

@@ -30,6 +30,7 @@ mod segment;
 mod lists;
 mod cursor;
 mod header;
+mod line;
 mod checks;
 mod parse;
 mod writer;

@@ -6,6 +6,7 @@
 mod harness;
 
 mod configuration;
+mod log;
 mod order;
 mod recovery;
 mod reverse;

@@ -1,6 +1,7 @@
 //! Unit tests of headers.
 mod golden;
 mod refused;
+mod lines;
 mod lists;
 pub mod vectors;
 
