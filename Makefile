@@ -16,7 +16,7 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters rping peer outside check test test-long campaign lint bench \
 	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live live-rpc \
-	generate check-generated figures clean
+	live-rpc-long generate check-generated figures clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -156,7 +156,10 @@ live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served devic
 live-rpc: tools ## Linux' NFS client and server in that guest, over RDMA with ours: a table (ROWS=RTL: some rows)
 	cargo build --release --package rnic-testbench --package rnic-examples \
 		--bin rnic --bin nfs_server --bin nfs_copy --bin rpc_ping
-	@python3 testbench/vm/live_rpc $(ROWS)
+	@python3 testbench/vm/live_rpc $(if $(LONG),--long) $(ROWS)
+
+live-rpc-long: ## the same with 20 cuts, two mounts at once, everything over IPv6
+	@$(MAKE) live-rpc LONG=1
 
 generate: ## regenerates docs/registers.md, docs/conformance.md, the tables of docs/security.md and docs/verification.md
 	UPDATE_DOCS=1 cargo test --quiet --no-fail-fast $(GENERATED)

@@ -2,6 +2,7 @@
 
     make live-rpc                  all rows
     make live-rpc ROWS="RTL"       those with one of these words in their names
+    make live-rpc-long             20 cuts, two mounts at once, everything over IPv6
 
 The guest is that of `make live`, with a second Ethernet device for MOUNT and NFS over TCP.
 Captures of all tries stay in build/live-rpc.
@@ -22,6 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "live"))
 
 # pylint: disable=wrong-import-position
+import headers
 import verb
 from device import Device, replay
 from dissect import dissect
@@ -29,7 +31,7 @@ from guests import Guests
 from nfs import Nfs
 from processes import Failed
 from report import Log
-from rows import rows
+from rows import long_rows, rows
 from stage import Stage
 
 ROOT = HERE.parents[2]
@@ -72,13 +74,15 @@ class Bench(Guests):
                 if device.serve.process.poll() is not None:
                     raise Failed(f"rnic serve has ended: {device.serve.said()}")
             self.nfs.check(row.may_complain)
+            logs = headers.logged(stage.headers)
         seconds = time.monotonic() - begun
         for path in guest.folder.glob("data*"):
             path.unlink()
         has_wire = row.transport == "rdma"
         said = ["", ""]
         if has_wire:
-            said = [f"{replay(PROGRAMS, capture, REPLAY_SECONDS)} FPDUs", dissect(capture)]
+            said = [f"{replay(PROGRAMS, capture, REPLAY_SECONDS)} FPDUs",
+                    dissect(capture, logs, row)]
         return stage.facts, seconds, said
 
     def tried(self, row):
@@ -103,7 +107,9 @@ class Bench(Guests):
 def main(words):
     """The verb."""
     verb.expect(PROGRAMS, ("rnic", "nfs_server", "nfs_copy", "rpc_ping"), "live-rpc")
-    chosen = verb.chosen(rows(), words)
+    is_long = "--long" in words
+    words = [word for word in words if word != "--long"]
+    chosen = verb.chosen(long_rows() if is_long else rows(), words)
     bench = verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG, has_host=True)
     with bench as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)

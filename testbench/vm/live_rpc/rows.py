@@ -27,11 +27,15 @@ class Row:
     calls: int = 1000
     operations: int = 2000
     cuts: int = 0
+    # Options of our server.
+    server: tuple = ()
     # Of one script in the guest.
     seconds: int = 120
     delay_us: int = 0
     # Linux may say that a connection is lost.
     may_complain: bool = False
+    # A program is killed, and its log of headers may have lost its end.
+    kills: bool = False
 
 
 def rows():
@@ -45,13 +49,30 @@ def rows():
     yield Row(f"{theirs}, random, TCP", random_file.one_file, "tcp")
     yield Row(f"{ours}, calls", our_client.pings, **delay)
     yield Row(f"{ours}, files", our_client.files, files=1000, **delay)
+    yield Row(f"{ours}, links", our_client.links, **delay)
+    yield Row(f"{ours}, NFSv4.0", our_client.version_4, files=1000, **delay)
     yield Row(f"{theirs}, 3 cuts", linux_client.cut, **torn)
     yield Row(f"{ours}, 3 cuts", our_client.cut, **delay, **torn)
     yield Row(f"{theirs}, IPv6", linux_client.copy, family=6)
     yield Row(f"{ours}, IPv6", our_client.files, family=6, files=100, **delay)
-    yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True)
-    yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, **delay)
+    yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True,
+              kills=True)
+    yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, kills=True,
+              **delay)
     yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
     yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
     yield Row(f"{ours}, files, RTL", our_client.files, dut="rtl", files=100, **delay)
+
+
+def long_rows():
+    """Rows of `make live-rpc-long`: many cuts, two mounts at once, everything over IPv6."""
+    theirs, ours = "Linux' client", "our client"
+    delay = {"delay_us": CLIENT_DELAY_US}
+    torn = {"cuts": 20, "may_complain": True, "octets": 64 * MIB, "seconds": 400}
+    yield Row(f"{theirs}, 20 cuts", linux_client.cut, server=("--memory", 128), **torn)
+    yield Row(f"{ours}, 20 cuts", our_client.cut, **delay, **torn)
+    yield Row(f"{theirs}, two mounts", random_file.two_mounts)
+    for row in rows():
+        if row.family == 4 and row.transport == "rdma" and row.dut == "model":
+            yield dataclasses.replace(row, name=f"{row.name}, all over IPv6", family=6)

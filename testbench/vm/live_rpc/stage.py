@@ -21,6 +21,8 @@ class Stage:
     def __init__(self, programs, guest, nfs, folder, device, row):
         self.programs, self.guest, self.nfs, self.folder = programs, guest, nfs, folder
         self.device, self.row, self.count = device, row, 0
+        # Logs of headers, one for each run of a program.
+        self.headers = []
         # For the table: what was counted.
         self.facts = {}
 
@@ -40,13 +42,16 @@ class Stage:
         """One of our programs on the device."""
         family = self.row.family
         own = f"{OURS[family]}/{PREFIX[family]}"
-        return [self.programs / program, f"vfio-user:{self.device.socket}", "--own", own, *options]
+        self.headers.append(self.folder / f"headers{self.count}")
+        return [self.programs / program, f"vfio-user:{self.device.socket}", "--own", own,
+                "--headers", self.headers[-1], *options]
 
     def start(self, program, *options):
-        """A client of ours, to the guest's server."""
+        """A client of ours, to the guest's server; NFSv4 begins at that one's root."""
         self.count += 1
-        command = self.command(program, "-a", ADDRESS[self.row.family],
-                               "--handle", self.nfs.handle, "--timeout", 20, *options)
+        handle = [] if "--vers" in options else ["--handle", self.nfs.handle]
+        command = self.command(program, "-a", ADDRESS[self.row.family], *handle,
+                               "--timeout", 20, *options)
         return Process(program, command, self.folder / f"{program}{self.count}")
 
     def ours(self, program, *options):
@@ -60,7 +65,8 @@ class Stage:
     def server(self):
         """Our server: the TCP port that it has got, and the process."""
         self.count += 1
-        command = self.command("nfs_server", "--tcp", "127.0.0.1:0", "--verbose")
+        command = self.command("nfs_server", "--tcp", "127.0.0.1:0", "--verbose",
+                               *self.row.server)
         output = self.folder / f"nfs_server{self.count}"
         with Process("nfs_server", command, output) as server:
             listening = re.compile(r"^listening on \S+\]?:\d+$", re.MULTILINE)
