@@ -58,8 +58,8 @@ def words(message):
     return " ".join(said)
 
 
-# An acknowledgement of ours may pass data that is queued before it, which then is not a segment that
-# comes again.
+# An acknowledgement of ours may pass data that is queued before it, which then is not a segment
+# that comes again.
 TSHARK = ["tshark", "-o", "tcp.reassemble_out_of_order:TRUE"]
 
 
@@ -120,6 +120,6 @@ def compare(found, lines, count, is_cut):
         raise Failed(f"tshark reads what our end has not logged: {line}")
     alike, missing = sum(found.values()), list((lines - found).elements())
     if not is_cut and len(missing) != count - alike:
-        raise Failed(f"of {count} Sends tshark reads {alike}, and our end has logged {len(missing)} "
-                     f"others: {missing[:1]}")
+        raise Failed(f"of {count} Sends tshark reads {alike}, and our end has logged "
+                     f"{len(missing)} others: {missing[:1]}")
     return f"{alike} headers are alike" + f", {count - alike} are not read" * (count != alike)
