@@ -68,6 +68,8 @@ impl Clients {
         let (Served::Connected(client, _)
         | Served::Call(client, _)
         | Served::Released(client, _)
+        | Served::Replied(client, _)
+        | Served::Failed(client, ..)
         | Served::Gone(client, _)) = served;
         if let Some(machine) = server.machine_mut(client) {
             self.headers.write(machine)?;

@@ -1,5 +1,4 @@
-"""Linux' NFS client and server, in a guest under QEMU, talk RPC over RDMA to our programs; and these
-to each other.
+"""Linux' NFS client and server, in a guest under QEMU, talk RPC over RDMA to our programs.
 
     make live-rpc                  all rows
     make live-rpc ROWS="RTL"       those with one of these words in their names
@@ -25,11 +24,12 @@ sys.path.append(str(HERE.parent / "live"))
 
 # pylint: disable=wrong-import-position
 import both_ours
+import headers
 import verb
 from device import Device, replay
 from dissect import dissect
 from guests import Guests
-from nfs import OURS, Nfs
+from nfs import Nfs
 from processes import Failed
 from report import Log
 from rows import long_rows, rows
@@ -77,20 +77,16 @@ class Bench(Guests):
                 if device.serve.process.poll() is not None:
                     raise Failed(f"rnic serve has ended: {device.serve.said()}")
             self.nfs.check(row.may_complain)
-            seconds = time.monotonic() - begun
-            for path in guest.folder.glob("data*"):
-                path.unlink()
-            return stage.facts, seconds, self.judged(row, capture, stage)
-
-    @staticmethod
-    def judged(row, capture, stage):
-        """What the replay and tshark say of the capture."""
-        if row.transport != "rdma":
-            return ["", ""]
-        fpdus = replay(PROGRAMS, capture, seconds=REPLAY_SECONDS)
-        said = dissect(capture, OURS[row.family], stage.headers, may_lose=row.cuts > 0,
-                       has_all=not row.kills)
-        return [f"{fpdus} FPDUs", said]
+            logs = headers.logged(stage.headers)
+        seconds = time.monotonic() - begun
+        for path in guest.folder.glob("data*"):
+            path.unlink()
+        has_wire = row.transport == "rdma"
+        said = ["", ""]
+        if has_wire:
+            said = [f"{replay(PROGRAMS, capture, seconds=REPLAY_SECONDS)} FPDUs",
+                    dissect(capture, logs, row)]
+        return stage.facts, seconds, said
 
     def tried(self, row):
         """A row, at most TRIES times: its cells, and what was wrong with the last try."""
@@ -114,8 +110,9 @@ class Bench(Guests):
 def main(words):
     """The verb."""
     verb.expect(PROGRAMS, ("rnic", "nfs_server", "nfs_copy", "rpc_ping"), "live-rpc")
-    is_long = words[:1] == ["--long"]
-    chosen = verb.chosen(long_rows() if is_long else rows(), words[is_long:])
+    is_long = "--long" in words
+    words = [word for word in words if word != "--long"]
+    chosen = verb.chosen(long_rows() if is_long else rows(), words)
     bench = verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG, has_host=True)
     with bench as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)

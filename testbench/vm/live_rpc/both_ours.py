@@ -50,9 +50,9 @@ def named(capture, sent, received):
         if malformed:
             raise Failed(f"tshark: a frame is malformed: {malformed}")
         counts.update(kinds.split(","))
-    found = [counts[str(number)] for number in range(len(TYPES))]
+    found = [counts[kind] for kind in TYPES]
     counted = [to_server + to_client for to_server, to_client in zip(sent, received)]
     expect("messages that tshark names, without RDMA_MSG", found[1:], counted[1:])
     # The client closes for ERR_VERS, and does not look at replies that are on their way.
     expect("whether tshark names each RDMA_MSG", found[0] >= counted[0], True)
-    return ", ".join(f"{count} {kind}" for kind, count in zip(TYPES, found))
+    return ", ".join(f"{count} {TYPES[kind]}" for kind, count in zip(TYPES, found))

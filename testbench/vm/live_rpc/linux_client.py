@@ -15,9 +15,9 @@ size() { stat -c %s /mnt/data 2>/dev/null || echo 0; }
 until [ "$(size)" -ge "$OCTETS" ]; do usleep 10000; done
 """
 COPY = """
-dd if="$DATA" of="$TO" bs=12345 oflag=direct 2>&1 || exit
+dd if="$DATA" of=/mnt/data bs=12345 oflag=direct 2>&1 || exit
 echo 3 >/proc/sys/vm/drop_caches
-echo "fact read $(sha256sum <"$TO" | cut -d ' ' -f 1)"
+echo "fact read $(sha256sum </mnt/data | cut -d ' ' -f 1)"
 """
 
 
@@ -69,46 +69,18 @@ def judge(stage, connects=1):
     stage.facts["regions"] = xprt["regions"]
 
 
-def copying(stage, data, to="/mnt/data"):
-    """A file that is copied to a mount and read there: a job."""
-    return stage.shell(COPY, stage.row.seconds, DATA=in_guest(data), TO=to)
-
-
 def copy(stage):
     """One file there and back."""
     row = stage.row
     with stage.server() as (port, _):
         stage.nfs.mount("rdma", row.family, port)
         data, digest = stage.data(row.octets)
-        found = facts(stage.finish(copying(stage, data)))
+        found = facts(stage.finish(stage.shell(COPY, row.seconds, DATA=in_guest(data))))
         expect("SHA-256", found["read"], digest)
         across(stage, port, "data", digest)
         stage.guest.run("ls /mnt")
         judge(stage)
         stage.nfs.unmount()
-
-
-def two(stage):
-    """Two mounts, each with a connection of its own, are written and read at the same time."""
-    row, places = stage.row, ("/mnt", "/second")
-    with stage.server() as (port, server):
-        jobs = []
-        for number, at in enumerate(places):
-            stage.nfs.mount("rdma", row.family, port, at, ",nosharetransport,nosharecache")
-            data, digest = stage.data(row.octets + number)
-            jobs.append((copying(stage, data, f"{at}/file{number}"), digest))
-        expect("clients", server.text().count("has connected"), len(places))
-        for job, digest in jobs:
-            expect("SHA-256", facts(stage.finish(job)).get("read"), digest)
-        for number, (at, (_, digest)) in enumerate(zip(places, jobs)):
-            across(stage, port, f"file{number}", digest)
-            xprt = stage.nfs.xprt(at)
-            expect(f"bad replies of {at}", xprt["bad_replies"], 0)
-            for kind in ("read_chunks", "write_chunks"):
-                stage.facts[f"{at} {kind.replace('_', ' ')}"] = xprt[kind]
-                if not xprt[kind]:
-                    raise Failed(f"{at} has no {kind.replace('_', ' ')}")
-            stage.nfs.unmount(at)
 
 
 def cut(stage):
@@ -117,7 +89,7 @@ def cut(stage):
     with stage.server() as (port, server):
         stage.nfs.mount("rdma", row.family, port)
         data, digest = stage.data(row.octets)
-        job = copying(stage, data)
+        job = stage.shell(COPY, row.seconds, DATA=in_guest(data))
         for number in range(row.cuts):
             octets = row.octets * (number + 1) // (row.cuts + 1)
             stage.nfs.cut("/mnt/data", octets)
@@ -138,7 +110,7 @@ def killed(stage):
     with stage.server() as (port, server):
         stage.nfs.mount("rdma", row.family, port)
         data, digest = stage.data(row.octets)
-        job = copying(stage, data)
+        job = stage.shell(COPY, row.seconds, DATA=in_guest(data))
         stage.finish(stage.shell(WATCH, 40, OCTETS=row.octets // 4))
         server.stop(signal.SIGKILL)
     begun = time.monotonic()
@@ -149,7 +121,7 @@ def killed(stage):
             raise Failed(f"the copy of a server that is gone: status {status}: {job.complaint()}")
         stage.nfs.unmount()
         stage.nfs.mount("rdma", row.family, port)
-        found = facts(stage.finish(copying(stage, data)))
+        found = facts(stage.finish(stage.shell(COPY, row.seconds, DATA=in_guest(data))))
         expect("SHA-256", found["read"], digest)
         stage.nfs.unmount()
         # None of the first life, none of the second.

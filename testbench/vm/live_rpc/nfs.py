@@ -18,26 +18,27 @@ BLOCK = 65_536
 # What the kernel's log may not have, beside faults: lines of these, as they are said to go wrong.
 COMPLAINTS = ["svcrdma", "rpcrdma", "siw", "nfsd:", "nfs:", "RPC:", "lockd"]
 # Writes of the export's handle, flags: insecure ports, root is root, no subtree check, a number.
-# There is no mountd: the kernel's caches are filled by hand, for as long as the guest lives. File
-# system 0 is the root of NFSv4. Its server is told that no client of an earlier life will come, which
-# it believes if it has a directory of these.
+# There is no mountd: the kernel's caches are filled by hand, for as long as the guest lives.
 KNFSD = """
 set -e
 for module in $(cat /modules/nfs); do insmod "$module"; done
+# Without the last one the server keeps no list of clients, and cannot be told that there are none.
 mkdir -p /export /mnt /var/lib/nfs/v4recovery
 rpcbind
 mount -t tmpfs -o size=192m,mode=777 export /export
 mount -t nfsd nfsd /proc/fs/nfsd
-echo "+4 +4.0 -4.1 -4.2" >/proc/fs/nfsd/versions
+echo '+4 -4.1 -4.2' >/proc/fs/nfsd/versions
 for address in 192.0.2.1 fd00::1; do
     echo "nfsd $address 2147483647 *" >/proc/net/rpc/auth.unix.ip/channel
 done
 echo "* /export 2147483647 $((0x2402)) 65534 65534 64" >/proc/net/rpc/nfsd.export/channel
+# The second one is the root of version 4.
 for number in 40000000 00000000; do
-    printf "* 1 \\\\\\x$number 2147483647 /export\\n" >/proc/net/rpc/nfsd.fh/channel
+    printf '* 1 \\\\x%s 2147483647 /export\\n' $number >/proc/net/rpc/nfsd.fh/channel
 done
 echo rdma 20049 >/proc/fs/nfsd/portlist
 echo 4 >/proc/fs/nfsd/threads
+# Nobody has state to claim again.
 echo Y >/proc/fs/nfsd/v4_end_grace
 exec 3<>/proc/fs/nfsd/filehandle
 echo '* /export 64' >&3

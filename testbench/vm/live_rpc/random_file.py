@@ -67,3 +67,22 @@ def one_file(stage):
             stage.guest.run("ls /mnt")
             judge(stage)
         stage.nfs.unmount()
+
+
+def two_mounts(stage):
+    """Two mounts whose files are written at once: Linux has one connection for both."""
+    row, seeds = stage.row, {"/mnt": SEED, "/two": SEED + 1}
+    program(stage)
+    with stage.server() as (port, _):
+        for at in seeds:
+            stage.nfs.mount(row.transport, row.family, port, at, ",nosharecache")
+        jobs = [start(stage, f"{at}/random{seed}", seed, row.operations)
+                for at, seed in seeds.items()]
+        for job in jobs:
+            ended(job, row.operations)
+        # What one has written the other one has, too.
+        sums = {at: stage.guest.run(f"cd {at} && sha256sum random*") for at in seeds}
+        expect("files of the second mount", sums["/two"], sums["/mnt"])
+        judge(stage)
+        for at in seeds:
+            stage.nfs.unmount(at)

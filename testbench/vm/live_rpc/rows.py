@@ -6,7 +6,6 @@ from typing import Callable
 import linux_client
 import our_client
 import random_file
-import version4
 
 MIB = 1 << 20
 # siw does not notice what comes between its Reply and its taking over of the socket (docs/live.md):
@@ -28,16 +27,18 @@ class Row:
     calls: int = 1000
     operations: int = 2000
     cuts: int = 0
+    # Options of our server.
+    server: tuple = ()
     # Of one script in the guest.
     seconds: int = 120
     delay_us: int = 0
-    # Our program is killed, and does not say what it has sent last.
-    kills: bool = False
     # Neither a guest nor its device: both ends are ours. Then whether frames are lost.
     alone: bool = False
     lossy: bool = False
     # Linux may say that a connection is lost.
     may_complain: bool = False
+    # A program is killed, and its log of headers may have lost its end.
+    kills: bool = False
 
 
 def rows():
@@ -53,14 +54,16 @@ def rows():
     yield Row(f"{theirs}, random, TCP", random_file.one_file, "tcp")
     yield Row(f"{ours}, calls", our_client.pings, **delay)
     yield Row(f"{ours}, files", our_client.files, files=1000, **delay)
-    yield Row(f"{ours}, NFSv4.0", version4.compounds, files=1000, **delay)
+    yield Row(f"{ours}, links", our_client.links, **delay)
+    yield Row(f"{ours}, NFSv4.0", our_client.version_4, files=1000, **delay)
     yield Row(f"{theirs}, 3 cuts", linux_client.cut, **torn)
     yield Row(f"{ours}, 3 cuts", our_client.cut, **delay, **torn)
     yield Row(f"{theirs}, IPv6", linux_client.copy, family=6)
     yield Row(f"{ours}, IPv6", our_client.files, family=6, files=100, **delay)
-    shot = {"kills": True, "may_complain": True, "octets": 8 * MIB}
-    yield Row("nfs_server killed", linux_client.killed, **shot)
-    yield Row("nfs_copy killed", our_client.killed, **shot, **delay)
+    yield Row("nfs_server killed", linux_client.killed, octets=8 * MIB, may_complain=True,
+              kills=True)
+    yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, kills=True,
+              **delay)
     yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
     yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
@@ -68,13 +71,14 @@ def rows():
 
 
 def long_rows():
-    """Those that take long, and all that have no part of their own for IPv6 over it."""
-    torn = {"cuts": 20, "may_complain": True, "octets": 32 * MIB, "seconds": 600}
-    yield Row("Linux' client, 20 cuts", linux_client.cut, **torn)
-    yield Row("our client, 20 cuts", our_client.cut, delay_us=CLIENT_DELAY_US, **torn)
-    for family in (4, 6):
-        yield Row(f"Linux' client, two mounts, IPv{family}", linux_client.two, family=family,
-                  octets=8 * MIB)
+    """Rows of `make live-rpc-long`: many cuts, two mounts at once, everything over IPv6."""
+    theirs, ours = "Linux' client", "our client"
+    delay = {"delay_us": CLIENT_DELAY_US}
+    torn = {"cuts": 20, "may_complain": True, "octets": 64 * MIB, "seconds": 400}
+    yield Row(f"{theirs}, 20 cuts", linux_client.cut, server=("--memory", 128), **torn)
+    yield Row(f"{ours}, 20 cuts", our_client.cut, **delay, **torn)
+    yield Row(f"{theirs}, two mounts", random_file.two_mounts)
     for row in rows():
-        if row.transport == "rdma" and row.family == 4:
-            yield dataclasses.replace(row, name=f"{row.name}, IPv6", family=6)
+        is_other = row.alone or row.family != 4 or row.transport != "rdma" or row.dut != "model"
+        if not is_other:
+            yield dataclasses.replace(row, name=f"{row.name}, all over IPv6", family=6)

@@ -21,10 +21,10 @@ class Stage:
     def __init__(self, programs, guest, nfs, folder, device, row):
         self.programs, self.guest, self.nfs, self.folder = programs, guest, nfs, folder
         self.device, self.row, self.count = device, row, 0
+        # Logs of headers, one for each run of a program.
+        self.headers = []
         # For the table: what was counted.
         self.facts = {}
-        # Files of our programs, a line for each header sent or received.
-        self.headers = []
 
     def data(self, octets):
         """A file that the guest sees, too, and its SHA-256: the same octets in each run."""
@@ -42,24 +42,21 @@ class Stage:
         """One of our programs on the device."""
         family = self.row.family
         own = f"{OURS[family]}/{PREFIX[family]}"
-        return [self.programs / program, f"vfio-user:{self.device.socket}", "--own", own, *options]
-
-    def log(self):
-        """The option for a file of headers that nobody has."""
         self.headers.append(self.folder / f"headers{self.count}")
-        return "--headers", self.headers[-1]
+        return [self.programs / program, f"vfio-user:{self.device.socket}", "--own", own,
+                "--headers", self.headers[-1], *options]
 
-    def start(self, program, *options, handle=True):
-        """A client of ours, to the guest's server; with the handle of its export."""
+    def start(self, program, *options):
+        """A client of ours, to the guest's server; NFSv4 begins at that one's root."""
         self.count += 1
-        known = ("--handle", self.nfs.handle) if handle else ()
-        command = self.command(program, "-a", ADDRESS[self.row.family], *known, "--timeout", 20,
-                               *self.log(), *options)
+        handle = [] if "--vers" in options else ["--handle", self.nfs.handle]
+        command = self.command(program, "-a", ADDRESS[self.row.family], *handle,
+                               "--timeout", 20, *options)
         return Process(program, command, self.folder / f"{program}{self.count}")
 
-    def ours(self, program, *options, handle=True):
+    def ours(self, program, *options):
         """Run a client of ours to its end: what it has printed."""
-        with self.start(program, *options, handle=handle) as process:
+        with self.start(program, *options) as process:
             if process.wait(SECONDS) != 0:
                 raise Failed(f"{program} {' '.join(map(str, options))}: {process.said()}")
             return process.text()
@@ -68,7 +65,8 @@ class Stage:
     def server(self):
         """Our server: the TCP port that it has got, and the process."""
         self.count += 1
-        command = self.command("nfs_server", "--tcp", "127.0.0.1:0", "--verbose", *self.log())
+        command = self.command("nfs_server", "--tcp", "127.0.0.1:0", "--verbose",
+                               *self.row.server)
         output = self.folder / f"nfs_server{self.count}"
         with Process("nfs_server", command, output) as server:
             listening = re.compile(r"^listening on \S+\]?:\d+$", re.MULTILINE)

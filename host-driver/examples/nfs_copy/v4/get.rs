@@ -1,6 +1,6 @@
 //! A file from the server: compounds of two READs, one after another.
 
-use super::{compound, open, Found, Seen};
+use super::{blocks, compound, open, Found, Seen, BLOCKS};
 use crate::{hex, Arguments, Copied};
 use rnic_examples::failure::Failure;
 use rnic_examples::nfs::{Caller, Handle};
@@ -11,9 +11,6 @@ use rpcrdma::stream::Opaque;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Instant;
-
-/// Blocks of a READ each in one compound.
-const BLOCKS: usize = 2;
 
 /// Copy `remote` to `local`.
 pub fn run(
@@ -27,8 +24,7 @@ pub fn run(
         .map_err(|error| error.to_string())?;
     let found = open(caller, root, remote)?;
     let begun = Instant::now();
-    let blocks = (0..BLOCKS).map(|_| Ok(caller.memories.allocate(arguments.block)?));
-    let blocks: Vec<Place> = blocks.collect::<Result<_, Failure>>()?;
+    let blocks = blocks(caller, arguments.block)?;
     let (mut sha256, mut offset) = (Sha256::new(), 0);
     while offset < found.size {
         let before = offset;
@@ -66,7 +62,7 @@ fn read(
 ) -> Result<Vec<Vec<u8>>, Failure> {
     let (mut operations, mut places) = (vec![Operation::PutFh(&found.handle)], Vec::new());
     let mut at = offset;
-    for block in blocks {
+    for block in blocks.iter().take(BLOCKS) {
         let count = (found.size - at).min(block.length.into()) as u32;
         if count == 0 {
             break;

@@ -3,7 +3,7 @@
 //! ```text
 //!  root, LOOKUP..., GETFH, GETATTR --> what a path names
 //!  PUTFH, READ, READ               --> two blocks of it
-//!  PUTFH, WRITE                    --> a block the other way, into a file that is there
+//!  PUTFH, WRITE                    --> one block the other way, into a file that is there
 //!  PUTFH, READDIR                  --> names
 //! ```
 //!
@@ -21,6 +21,9 @@ use rpcrdma::stream::{DecodeError, Message, Reader};
 
 /// Octets of the attributes that are asked for, at most.
 const ATTRIBUTES_OCTETS_MAX: u32 = 64;
+/// READs of one compound.
+const BLOCKS: usize = 2;
+
 /// Attributes that are asked for: type and size; with `MODE` they are in the order of numbers.
 const TYPE: u32 = 1 << 1;
 const SIZE: u32 = 1 << 4;
@@ -168,6 +171,12 @@ fn open(caller: &mut Caller<'_>, root: Option<&Handle>, name: &str) -> Result<Fo
         return Err(format!("{name} at {} is no regular file; try `list`", caller.peer).into());
     }
     Ok(found)
+}
+
+/// Memory of the blocks of a compound.
+fn blocks(caller: &Caller<'_>, octets: u32) -> Result<Vec<Place>, Failure> {
+    let blocks = (0..BLOCKS).map(|_| Ok(caller.memories.allocate(octets)?));
+    blocks.collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! A file to the server, into one that is there: compounds of one WRITE, one after another.
+//! A file to the server, into one that is there: compounds of a WRITE, one after another.
 //!
-//! Of two WRITEs with a chunk each Linux' server reads both, and does not answer (docs/live.md).
+//! Linux' server (6.1) answers ERR_CHUNK to one of two WRITEs whose data are read chunks.
 
 use super::{compound, open, Found, Seen};
 use crate::put::fill;
@@ -50,8 +50,13 @@ pub fn run(
         sha256.update(read);
         let stored = caller.memories.store(block, read);
         stored.map_err(|error| error.to_string())?;
-        let data = block.first(read.len() as u32);
-        offset = write(caller, (&found, remote), offset, data)?;
+        let mut left = block.first(read.len() as u32);
+        while left.length > 0 {
+            let taken = write(caller, (&found, remote), offset, left)?;
+            offset += u64::from(taken);
+            let rest = left.part(taken, left.length - taken);
+            left = rest.ok_or("a WRITE is within its block".to_owned())?;
+        }
     }
     let copied = Copied {
         begun,
@@ -61,41 +66,34 @@ pub fn run(
     copied.tell(&format!("put {remote}"), true)
 }
 
-/// Write this at `offset`: where it ends. A server that takes less is given the rest again.
+/// How many octets of `data` the server has taken, at least one: it may take fewer than it was
+/// given.
 fn write(
     caller: &mut Caller<'_>,
     (found, name): (&Found, &str),
-    mut offset: u64,
-    mut data: Place,
-) -> Result<u64, Failure> {
-    loop {
-        let operations = [
-            Operation::PutFh(&found.handle),
-            Operation::Write {
-                state: StateId::ANONYMOUS,
-                offset,
-                stable: FILE_SYNC,
-                data,
-            },
-        ];
-        let mut taken = 0;
-        compound(caller, name, (&operations, &[]), |seen| {
-            if let Seen::Outcome(Outcome::Write { count, .. }) = seen {
-                taken = count;
-            }
-            Ok(())
-        })?;
-        if taken == 0 || taken > data.length {
-            let (peer, length) = (caller.peer, data.length);
-            return Err(format!(
-                "{name} at {peer}: {taken} of {length} octets were written at {offset}"
-            )
-            .into());
+    offset: u64,
+    data: Place,
+) -> Result<u32, Failure> {
+    let write = Operation::Write {
+        state: StateId::ANONYMOUS,
+        offset,
+        stable: FILE_SYNC,
+        data,
+    };
+    let operations = [Operation::PutFh(&found.handle), write];
+    let mut taken = 0;
+    compound(caller, name, (&operations, &[]), |seen| {
+        if let Seen::Outcome(Outcome::Write { count, .. }) = seen {
+            taken = count;
         }
-        offset += u64::from(taken);
-        match data.part(taken, data.length - taken) {
-            Some(rest) if rest.length > 0 => data = rest,
-            _ => return Ok(offset),
-        }
+        Ok(())
+    })?;
+    match (1..=data.length).contains(&taken) {
+        true => Ok(taken),
+        false => Err(format!(
+            "{name} at {}: {taken} octets were written at {offset}, where there were {}",
+            caller.peer, data.length
+        )
+        .into()),
     }
 }

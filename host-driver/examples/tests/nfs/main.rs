@@ -82,6 +82,34 @@ fn blocks_of_every_size_come_back() {
     there_and_back(&wire, &octets, "blocks", &["--inline", "1024"]);
 }
 
+/// RPC-010: Paths of links on both sides of what is inline, there and back; the headers of their
+/// messages are lines of a file.
+#[test]
+fn links_come_back() {
+    let wire = Wire::new();
+    let _server = wire.server(&[]);
+    let headers = wire.path("headers");
+    for length in [1, 4, 1_000, 1_023, 1_024] {
+        let (path, name) = ("p".repeat(length), format!("of-{length}"));
+        let log = ["--headers", headers.as_str()];
+        wire.client(NFS_COPY, &[&log[..], &["link", &path, &name]].concat());
+        let log = fs::read_to_string(&headers).expect("a log");
+        let chunks = log.lines().filter(|line| line.contains(" read ")).count();
+        // An item of so many octets is a chunk.
+        assert_eq!(chunks, usize::from(length >= 1_024), "{log}");
+        assert!(log.starts_with("sent xid 0x"), "{log}");
+        let said = wire.client(NFS_COPY, &["readlink", &name]);
+        assert_eq!(said.trim_end(), path);
+    }
+    let errors = wire.refused(NFS_COPY, &["link", "other", "of-1"]);
+    assert!(
+        errors.contains("of-1 at 192.0.2.1:20049: the name is taken"),
+        "{errors}"
+    );
+    let errors = wire.refused(NFS_COPY, &["--headers", "/none/file", "readlink", "of-1"]);
+    assert!(errors.contains("--headers /none/file: "), "{errors}");
+}
+
 /// RPC-032, RPC-033: Calls by read chunk of position 0, replies by reply chunk.
 #[test]
 fn pings_go_by_every_wire_type() {
@@ -156,6 +184,21 @@ fn errors_name_peer_and_file() {
             NFS_COPY,
             &["--handle", "00", "list"],
             format!("/ at {peer}: the server does not know this handle"),
+        ),
+        (
+            NFS_COPY,
+            &["--vers", "4", "list"],
+            format!("{peer} has the program in versions 3 to 3"),
+        ),
+        (
+            NFS_COPY,
+            &["--vers", "4", "link", "a", "b"],
+            "links are of NFSv3 here: leave --vers 4 out".to_owned(),
+        ),
+        (
+            NFS_COPY,
+            &["readlink", "one"],
+            format!("one at {peer}: the server does not take these arguments"),
         ),
         (
             RPC_PING,
