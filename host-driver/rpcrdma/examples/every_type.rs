@@ -17,7 +17,7 @@ mod every_type;
 #[path = "../tests/devices/lossy.rs"]
 mod lossy;
 #[allow(unused)]
-#[path = "../tests/devices/program.rs"]
+#[path = "../../../protocol/rpcrdma/tests/harness/program.rs"]
 mod program;
 #[allow(unused)]
 #[path = "../tests/devices/serving.rs"]

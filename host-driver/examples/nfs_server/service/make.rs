@@ -37,10 +37,26 @@ struct Maker<'a> {
     now: Time,
 }
 
+impl<'a> Maker<'a> {
+    fn new(
+        (directory, name): (Target, &'a [u8]),
+        set: SetAttributes,
+        (owner, now): (Owner, Time),
+    ) -> Self {
+        Self {
+            directory,
+            name,
+            set,
+            owner,
+            now,
+        }
+    }
+}
+
 impl<M: Memory> Service<M> {
     pub(super) fn create(&mut self, mut call: Call<'_, '_>) -> Done {
         let reader = &mut call.arguments;
-        let (directory, name) = self.named(reader)?;
+        let named = self.named(reader)?;
         let how = reader.u32()?;
         let (how, set) = match how {
             UNCHECKED => (How::Unchecked, read_set_attributes(reader, call.now)?),
@@ -49,16 +65,10 @@ impl<M: Memory> Service<M> {
             _ => return Err(DecodeError::Unknown.into()),
         };
         call.arguments.finish()?;
-        let maker = Maker {
-            directory,
-            name,
-            set,
-            owner: call.owner,
-            now: call.now,
-        };
-        let before = self.known(directory);
+        let maker = Maker::new(named, set, (call.owner, call.now));
+        let before = self.known(maker.directory);
         let made = self.create_or_open(&maker, how);
-        self.made(call.results, made, directory, before)
+        self.made(call.results, made, maker.directory, before)
     }
 
     fn create_or_open(&mut self, maker: &Maker<'_>, how: How) -> Target {
@@ -140,36 +150,25 @@ impl<M: Memory> Service<M> {
     }
 
     pub(super) fn make_directory(&mut self, mut call: Call<'_, '_>) -> Done {
-        let (directory, name) = self.named(&mut call.arguments)?;
+        let named = self.named(&mut call.arguments)?;
         let set = read_set_attributes(&mut call.arguments, call.now)?;
         call.arguments.finish()?;
-        let maker = Maker {
-            directory,
-            name,
-            set: SetAttributes { size: None, ..set },
-            owner: call.owner,
-            now: call.now,
-        };
-        let before = self.known(directory);
+        let set = SetAttributes { size: None, ..set };
+        let maker = Maker::new(named, set, (call.owner, call.now));
+        let before = self.known(maker.directory);
         let made = self.make(&maker, New::Directory, DIRECTORY_MODE);
-        self.made(call.results, made, directory, before)
+        self.made(call.results, made, maker.directory, before)
     }
 
     pub(super) fn make_link(&mut self, mut call: Call<'_, '_>) -> Done {
-        let (directory, name) = self.named(&mut call.arguments)?;
+        let named = self.named(&mut call.arguments)?;
         let set = read_set_attributes(&mut call.arguments, call.now)?;
         let path = source(call.arguments.opaque(PATH_OCTETS_DECODED)?);
         call.arguments.finish()?;
-        let maker = Maker {
-            directory,
-            name,
-            set,
-            owner: call.owner,
-            now: call.now,
-        };
-        let before = self.known(directory);
+        let maker = Maker::new(named, set, (call.owner, call.now));
+        let before = self.known(maker.directory);
         let made = self.make(&maker, New::Link(path), LINK_MODE);
-        self.made(call.results, made, directory, before)
+        self.made(call.results, made, maker.directory, before)
     }
 
     /// There are no devices, sockets and FIFOs here (RFC 1813, 3.3.11: NFS3ERR_NOTSUPP).

@@ -17,7 +17,7 @@ mod tcp;
 
 // Each program takes what it needs of it.
 #[allow(unused)]
-#[path = "../../tests/devices/program.rs"]
+#[path = "../../../../protocol/rpcrdma/tests/harness/program.rs"]
 mod program;
 #[allow(unused)]
 #[path = "../../tests/devices/serving.rs"]

@@ -1,6 +1,6 @@
 //! The server of the program.
 
-use crate::program::{pattern, CALL_BACK, GET, LIST, NULL, NUMBER, PATTERN_OCTETS, REFUSED, TELL};
+use crate::program::{pattern, CALL_BACK, GET, LIST, NULL, PATTERN_OCTETS, REFUSED, TELL, TEST};
 use rnic_rpcrdma::{ClientId, Memories, Served, Server};
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
@@ -114,7 +114,7 @@ impl Serving<'_> {
         let mut message = Message::new();
         let header = CallHeader {
             xid: server.next_xid(client),
-            program: NUMBER,
+            program: TEST.number,
             version: 1,
             procedure: TELL,
             credential: Credential::None,

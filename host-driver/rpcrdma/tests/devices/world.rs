@@ -1,7 +1,7 @@
 //! A client and a server, each on a device of its own.
 
 use crate::program::{
-    pattern, CALL_BACK, GET, LIST, NULL, NUMBER, PATTERN_OCTETS, PROGRAMS, PUT, REFUSED, TELL,
+    pattern, CALL_BACK, GET, LIST, NULL, PATTERN_OCTETS, PROGRAMS, PUT, REFUSED, TELL, TEST,
 };
 use crate::serving::serve;
 use rnic_driver::stack::{AddressPrefix, Settings as InterfaceSettings};
@@ -183,7 +183,7 @@ impl World {
         let mut message = Message::new();
         let header = CallHeader {
             xid: self.client.next_xid(),
-            program: NUMBER,
+            program: TEST.number,
             version: 1,
             procedure,
             credential: Credential::None,

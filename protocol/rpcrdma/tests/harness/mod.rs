@@ -2,9 +2,15 @@
 //!
 //! Both hosts hold the same pattern in memory: what a call names by offset and length can be
 //! checked wherever it arrives.
+mod program;
+
+pub use program::{
+    pattern, GET, LIST, LONG_LIST, LONG_PUT, NULL, PAIR, PATTERN_OCTETS, PROGRAMS, PUT, TEST,
+};
+
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
-use rpcrdma::binding::{Items, Procedure, Program, ReplyBound};
+use rpcrdma::binding::Program;
 use rpcrdma::fabric::{EndId, Fabric, HostId};
 use rpcrdma::place::{MemoryId, Place};
 use rpcrdma::private_data::PrivateData;
@@ -12,59 +18,11 @@ use rpcrdma::stream::{Message, Opaque};
 use rpcrdma::verbs::{Memory, Verbs};
 use rpcrdma::{CallId, Endpoint, Event, Offer, Pool, RequestId, Settings};
 
-/// Octets of the pattern.
-pub const PATTERN_OCTETS: u32 = 1 << 20 | 4_096;
 /// Octets of a pool.
 const POOL_OCTETS: u32 = 16 << 20;
 /// Places for results, so many.
 pub const AREAS: u32 = 16;
 const AREA_OCTETS: u32 = PATTERN_OCTETS + 4_096;
-
-pub const NULL: u32 = 0;
-/// The pattern's octets at an offset, as an item: answered by their count.
-pub const PUT: u32 = 1;
-/// Answered by the pattern's octets at an offset, as an item.
-pub const GET: u32 = 2;
-/// Answered by them inline.
-pub const LIST: u32 = 3;
-/// As PUT, but with as many octets inline before the item.
-pub const LONG_PUT: u32 = 4;
-/// Answered by two items: the octets at the offset, and half as many from there.
-pub const PAIR: u32 = 5;
-/// As LIST, with as many octets inline in the call.
-pub const LONG_LIST: u32 = 6;
-
-pub const TEST: Program<'static> = Program {
-    name: "pattern",
-    number: 0x2000_0001,
-    version: 1,
-    procedures: &[
-        Procedure::simple(NULL, "NULL", 0),
-        Procedure {
-            arguments: Items::Last,
-            ..Procedure::simple(PUT, "PUT", 4)
-        },
-        Procedure {
-            results: Items::Last,
-            reply: ReplyBound {
-                octets: 4,
-                asked: false,
-            },
-            ..Procedure::simple(GET, "GET", 4)
-        },
-        Procedure::listing(LIST, "LIST", 4),
-        Procedure::listing(LONG_LIST, "LONG_LIST", 4),
-        Procedure {
-            arguments: Items::Last,
-            ..Procedure::simple(LONG_PUT, "LONG_PUT", 4)
-        },
-        Procedure {
-            results: Items::Anywhere(2),
-            ..Procedure::simple(PAIR, "PAIR", 8)
-        },
-    ],
-};
-pub static PROGRAMS: [Program<'static>; 1] = [TEST];
 
 /// What a call names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,12 +41,6 @@ pub fn ask(procedure: u32, offset: u32, length: u32) -> Ask {
         length,
         area: 0,
     }
-}
-
-/// Octets of the pattern, which are right.
-pub fn pattern(offset: u32, length: u32) -> Vec<u8> {
-    let octet = |at: u32| (at.wrapping_mul(0x9e37_79b9) >> 23) as u8 ^ at as u8;
-    (offset..offset + length).map(octet).collect()
 }
 
 /// Append the header of a call, and what it asks for.
