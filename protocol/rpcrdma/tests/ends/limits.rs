@@ -3,7 +3,8 @@ use crate::harness::{ask, write_call, World, GET, LIST, NULL, PUT};
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus};
 use rpcrdma::place::Place;
 use rpcrdma::stream::{Message, Opaque};
-use rpcrdma::{Event, Offer, SubmitError};
+use rpcrdma::wire::Refused;
+use rpcrdma::{Event, Failure, NotOpen, Offer, SubmitError};
 
 /// As many results as a header may have are taken, and not one more.
 #[test]
@@ -96,17 +97,25 @@ fn a_call_that_is_over_is_not_open() {
 }
 
 /// Memory of a call's chunks that its reply lends stays the call's; of any other reply it is free.
+/// An octet of it is enough, and what only touches it is beside it.
 #[test]
 fn a_reply_may_lend_what_was_read() {
-    let length = 20_000;
-    for (begin, end, lends) in [
+    let (length, before) = (20_000, 1 << 14);
+    // A read segment may take as many octets more.
+    let end = i64::from(length) + 8;
+    for (begin, octets, lends) in [
         (0, length, true),
         (0, 4, true),
-        (length - 4, length, true),
-        (1 << 16, (1 << 16) + 4, false),
+        (i64::from(length) - 4, 4, true),
+        (end - 1, 4, true),
+        (end, 4, false),
+        (1 << 16, 4, false),
+        (-3, 4, true),
+        (-4, 4, false),
     ] {
         let mut world = World::default();
         world.answers = false;
+        let other = world.server.pool.take(9, before).expect("room");
         world.submit(ask(PUT, 0, length)).expect("room");
         world.run();
         let id = world.open.pop().expect("it is at the server");
@@ -122,8 +131,8 @@ fn a_reply_may_lend_what_was_read() {
         let mut message = Message::new();
         ReplyHeader { xid, status }.write(&mut message);
         let part = Place {
-            offset: at.offset + u64::from(begin),
-            length: end - begin,
+            offset: at.offset.checked_add_signed(begin).expect("behind others"),
+            length: octets,
             ..at
         };
         message.item(part).expect("one item");
@@ -133,9 +142,39 @@ fn a_reply_may_lend_what_was_read() {
             .endpoint
             .respond(0, &mut verbs, &mut server.pool, id, &mut message);
         replied.expect("it is open");
-        let is_held = server.pool.octets_in_use() > 0;
-        assert_eq!(is_held, lends, "{begin}..{end}");
+        let is_held = server.pool.octets_in_use() > u64::from(before);
+        assert_eq!(is_held, lends, "{octets} octets at {begin}");
         world.run();
+        world.server.pool.put(other);
         assert_eq!(world.server.pool.octets_in_use(), 0);
     }
+}
+
+/// What goes wrong says so, each in its own words.
+#[test]
+fn failures_have_texts() {
+    use SubmitError::{Full, Results, Role, Xid};
+    let mut texts: Vec<String> = [Full, Xid, Results, Role]
+        .map(|error| error.to_string())
+        .into();
+    let failures = [
+        Failure::Chunk,
+        Failure::Version,
+        Failure::Error(7),
+        Failure::Error(8),
+        Failure::Reply(Refused::OtherXid),
+        Failure::Reply(Refused::Nowhere),
+        Failure::Segments,
+        Failure::ReadList,
+        Failure::TooLong,
+        Failure::Place,
+        Failure::Attempts,
+    ];
+    texts.extend(failures.map(|failure| failure.to_string()));
+    texts.push(NotOpen.to_string());
+    assert!(texts.iter().all(|text| text.len() > 8), "{texts:?}");
+    let count = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), count, "{texts:?}");
 }

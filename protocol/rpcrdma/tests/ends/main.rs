@@ -8,6 +8,7 @@ mod harness;
 mod configuration;
 mod limits;
 mod log;
+mod open;
 mod order;
 mod recovery;
 mod reverse;

@@ -155,3 +155,32 @@ fn a_flood_of_dones_is_dropped() {
     scene.answer();
     assert_eq!(scene.received[0].header().credits(), 8);
 }
+
+/// RPC-029: As many errors wait for buffers as there are receives; what comes beyond has no answer.
+#[test]
+fn errors_that_wait_are_limited() {
+    let settings = Settings {
+        credits: 1,
+        ..Settings::default()
+    };
+    let mut scene = Scene::server(settings, true);
+    // A call of a version that there is not; Sends leave, and none of them completes.
+    let wrong = words(&[XID, 2, 8, 0, 0, 0, 0]);
+    let count = |scene: &Scene| {
+        let counters = scene.endpoint().counters();
+        (counters.errors_sent, counters.dropped_errors)
+    };
+    let (buffers, waiting) = (5, u64::from(settings.receives()));
+    for number in 1..=buffers + waiting + 2 {
+        scene.deliver_only(&wrong);
+        let dropped = number.saturating_sub(buffers + waiting);
+        assert_eq!(count(&scene), (number.min(buffers), dropped), "{number}");
+    }
+    scene.run();
+    assert_eq!(count(&scene), (buffers + waiting, 2));
+    let versions = ErrorBody::Versions { low: 1, high: 1 };
+    let mut answers = scene.received.iter();
+    assert!(answers.all(|answer| answer.is_error(versions)));
+    assert!(!scene.is_closed);
+    assert_clean(&scene, "errors");
+}

@@ -1,10 +1,10 @@
 //! A hostile server against a client: late accesses, foreign handles, grants, counts.
-use crate::harness::{ask, PUT};
+use crate::harness::{ask, LIST, PUT};
 use crate::peer::{message, words, Lists, Scene};
 use crate::server_actions::{reply, reply_body, submit, GET_CALL, NULL_CALL};
-use rpcrdma::verbs::Verbs;
-use rpcrdma::wire::{Form, Segment};
-use rpcrdma::{Event, Settings};
+use rpcrdma::verbs::{Memory, Verbs};
+use rpcrdma::wire::{Form, Refused, Segment};
+use rpcrdma::{Event, Failure, Settings};
 
 /// RPC-041: after the reply a Write or a Read of what was lent is refused.
 #[test]
@@ -130,5 +130,47 @@ fn a_count_unlike_its_chunk_is_a_decode_error() {
         reader.fixed(24).expect("the header");
         let opaque = reader.opaque(8_192);
         assert_eq!(opaque.is_ok(), is_right, "{count}: {opaque:?}");
+    }
+}
+
+/// RPC-051: A long reply is judged when it is read: of another XID, or too short to have one, it
+/// fails its call, draws no answer, and the connection goes on.
+#[test]
+fn a_long_reply_of_another_call_fails_its_own() {
+    let asked = ask(LIST, 0, 8_000);
+    for (length, other, failure) in [
+        (24, 0, None),
+        (4, 0, None),
+        (24, 1, Some(Failure::Reply(Refused::OtherXid))),
+        (3, 0, Some(Failure::Reply(Refused::OtherXid))),
+        (0, 0, Some(Failure::Reply(Refused::Nowhere))),
+    ] {
+        let mut scene = Scene::client(Settings::default(), true);
+        let call = submit(&mut scene, asked);
+        let header = scene.received[0].header();
+        let (xid, offered) = (header.xid(), header.reply().expect("a reply chunk"));
+        let offered = offered.segments().next().expect("one segment");
+        let (place, end) = (scene.data(0, 24), scene.hostile_end());
+        let mut end = scene.world.fabric.end(end);
+        end.store(place, &reply_body(xid ^ other)).expect("inside");
+        end.write(5, place.first(length), offered).expect("room");
+        let returned = Segment { length, ..offered };
+        let lists = Lists {
+            reply: Some(vec![returned]),
+            ..Lists::default()
+        };
+        scene.send(&message(xid, 8, Form::Nomsg, &lists, &[]));
+        let expected = match failure {
+            None => Event::Replied(call),
+            Some(failure) => Event::Failed(call, failure),
+        };
+        assert_eq!(scene.world.told, [expected], "{length} octets");
+        let counters = *scene.endpoint().counters();
+        assert_eq!(counters.bad_replies, u64::from(failure.is_some()));
+        assert!(!scene.is_closed && scene.received.len() == 1);
+        let client = &mut scene.world.client;
+        client.endpoint.release(call, &mut client.pool);
+        assert_eq!(client.pool.octets_in_use(), 0);
+        assert_eq!(scene.world.fabric.valid_stags(scene.world.client.host), 0);
     }
 }
