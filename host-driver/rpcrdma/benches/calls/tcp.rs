@@ -5,6 +5,7 @@ use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus};
 use rpcrdma::stream::{Message, Reader};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -43,12 +44,28 @@ pub struct Tcp {
     data: Vec<u8>,
 }
 
+/// The program that is built beside this one.
+fn program() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    Some(own.parent()?.parent()?.join("nfs_server"))
+}
+
+/// Whether the program was built before this one. Cargo builds it for nobody here: it may be of a
+/// source that has changed since.
+pub fn is_older() -> Option<bool> {
+    let built = |path: &Path| {
+        std::fs::metadata(path)
+            .and_then(|about| about.modified())
+            .ok()
+    };
+    let own = std::env::current_exe().ok()?;
+    Some(built(&program()?)? < built(&own)?)
+}
+
 impl Tcp {
     /// The program that was built beside this one; `None`: it was not.
     pub fn start() -> Option<Self> {
-        let own = std::env::current_exe().expect("it runs");
-        let program = own.parent()?.parent()?.join("nfs_server");
-        let mut command = Command::new(program);
+        let mut command = Command::new(program()?);
         command.args([
             "sim:model,none",
             "--own",
