@@ -96,8 +96,8 @@ fn accesses_a_call(before: Accesses, after: Accesses, calls: f64) -> String {
     )
 }
 
-/// Microseconds of a copy of 1 MiB from one place of registered memory to another, 64 KiB at a time:
-/// the shortest of some.
+/// Microseconds of a copy of 1 MiB from one place of registered memory to another, 64 KiB at a
+/// time: the shortest of some.
 fn copy_us(world: &World) -> f64 {
     const STEP: u32 = 64 << 10;
     let memories = world.client.memories();
