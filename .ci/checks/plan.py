@@ -1,6 +1,6 @@
 """Which jobs each verb has.
 
-    test:   format, pool's own tests --------------------------------+
+    test:   format, tests of scripts --------------------------------+
             build of all test programs -+-> their tests               |--> pool
                                         +-> hardware's own, built ----+
                                              +-> its tests            |
@@ -20,6 +20,9 @@ from pool import Job
 from programs import ROOT, TARGET, built, expected, jobs_of, tests_of
 
 HERE = ROOT / ".ci" / "checks"
+LIVE = ROOT / "testbench" / "vm" / "live"
+# Python's own tests in a folder.
+UNITTESTS = [sys.executable, "-m", "unittest", "discover", "-s"]
 # Builds print each program as JSON; errors of the compiler as it writes them.
 BUILD = ["--no-run", "--locked", "--message-format=json-render-diagnostics"]
 PROGRAMS = TARGET / "debug"
@@ -49,7 +52,8 @@ def jobs(verb):
     """The jobs that `verb` begins with; they lead to the others."""
     first = [
         script("format", ["cargo", "fmt", "--all", "--check"], "run cargo fmt --all"),
-        script("pool", [sys.executable, "-m", "unittest", "discover", "-s", str(HERE)], "see .ci/checks"),
+        script("pool", [*UNITTESTS, str(HERE)], "see .ci/checks"),
+        script("readers of live captures", [*UNITTESTS, str(LIVE)], "see testbench/vm/live"),
     ]
     if verb == "check":
         return first + check_jobs()

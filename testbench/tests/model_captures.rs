@@ -231,6 +231,18 @@ captures! {
     #[test]
     fn small_sends_packed() { "nagle-send-bw.pcap" }
 
+    /// RDMAP-007, RDMAP-008, RDMAP-010: this project's client and siw's server.
+    #[test]
+    fn live_client() { "live-client.pcap" }
+
+    /// MPA2-002, RDMAP-008: its server, with a Read of no octets as ready-to-receive message.
+    #[test]
+    fn live_server_read() { "live-server-read.pcap" }
+
+    /// MPA-038, MPA-052, DDP-023: the same with frames that are lost on the way.
+    #[test]
+    fn live_server_loss() { "live-server-loss.pcap" }
+
     /// MPA-005, MPA-013, MPA2-006: FPDUs of 64 KiB with and without markers.
     #[test]
     fn large_fpdus() { "gen-large-fpdus.pcap" }
@@ -278,8 +290,9 @@ fn lossy_flows_give_a_part() {
         }
     }
     assert_eq!(
-        lossy, 4,
-        "both directions of mk-loss, the writes of netem-write-bw, the Sends of netem-send-bw"
+        lossy, 5,
+        "both directions of mk-loss, the writes of netem-write-bw, the Sends of netem-send-bw, \
+         what live-server-loss has of the server"
     );
 }
 

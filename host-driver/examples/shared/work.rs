@@ -103,7 +103,7 @@ impl Work {
             Ok(()) => times,
             Err(unposted) => unposted.posted,
         };
-        Ok(posted.map_err(|unposted| unposted.error)?)
+        posted.map_err(|unposted| self.unposted(unposted.error))
     }
 
     /// Post memory for a message again. The peer may have closed since: then no message will come,
@@ -111,14 +111,33 @@ impl Work {
     ///
     /// # Errors
     /// It cannot be posted.
-    pub fn post_receive(&self, id: u64, memory: Memory) -> Result<(), Failure> {
+    pub fn post_receive(&mut self, id: u64, memory: Memory) -> Result<(), Failure> {
         match self.pair.post_receive(id, memory) {
             Err(EndpointError::Post {
                 error: PostError::HalfClosed,
                 ..
             }) => Ok(()),
-            posted => Ok(posted?),
+            posted => posted.map_err(|error| self.unposted(error)),
         }
+    }
+
+    /// Why nothing is posted: a queue pair that has failed refuses it before anybody has asked what
+    /// has happened, and that says more.
+    fn unposted(&mut self, error: EndpointError) -> Failure {
+        if let EndpointError::Post {
+            error: PostError::Closed,
+            ..
+        } = error
+        {
+            loop {
+                match self.poll() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(failure) => return failure,
+                }
+            }
+        }
+        error.into()
     }
 
     /// Operations that are posted and have not ended.
@@ -196,9 +215,8 @@ impl Work {
                 }
             }
             Some(PairEvent::Failed(failure)) => {
-                let why = self.failed(&failure);
                 self.leave(&failure);
-                Err(why)
+                Err(self.failed(&failure))
             }
             Some(PairEvent::Closed) => {
                 self.is_closed = true;
@@ -210,7 +228,7 @@ impl Work {
 
     /// Close behind the Terminate and let it arrive: a queue pair that is dropped sends an RST,
     /// which may overtake it (RFC 5040 section 5.6 has the connection closed gracefully).
-    fn leave(&self, failure: &PairFailure) {
+    fn leave(&mut self, failure: &PairFailure) {
         if !matches!(failure, PairFailure::Lost) {
             // What fails here has failed for the reason that is already known.
             let _ = self.pair.disconnect();
@@ -257,7 +275,11 @@ impl Work {
             // TCP knows by what.
             (PairFailure::Lost, Ok(Some(reason))) => reason.into(),
             (PairFailure::Terminated(why), _) => {
-                format!("{peer} has ended the connection with a Terminate: {why}").into()
+                let spoilt = match self.spoilt {
+                    Some((kind, status)) => format!("; a {kind:?} has ended as {status:?}"),
+                    None => String::new(),
+                };
+                format!("{peer} has ended the connection: {why}{spoilt}").into()
             }
             _ => format!("the connection to {peer} has failed: {failure}").into(),
         }
@@ -296,11 +318,17 @@ impl Work {
     /// Wait until the peer has acknowledged this end's FIN: a process that ends before takes the
     /// device with it, and the FIN may not have left. The first one to close has nothing to wait
     /// for, and its acknowledgement is not sent twice when it has gone; hence no wait without end.
-    fn linger(&self) -> Result<(), Failure> {
+    fn linger(&mut self) -> Result<(), Failure> {
         let end = Instant::now() + LINGER;
         while let Ok(None) = self.pair.end_reason() {
             // Both are polled to the end: then the file is readable for something new alone.
-            if self.pair.poll_completion()?.is_some() || self.pair.poll_event()?.is_some() {
+            if let Some(completion) = self.pair.poll_completion()? {
+                if completion.status != Status::Success {
+                    self.spoil(completion.kind, completion.status);
+                }
+                continue;
+            }
+            if self.pair.poll_event()?.is_some() {
                 continue;
             }
             if !self.is_readable(end)? {

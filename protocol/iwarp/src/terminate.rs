@@ -9,6 +9,15 @@
 //! | the same, of a Read Request | segment length, DDP header, its 28 octets |
 //!
 //! Where the header is not known, only the error is reported.
+//!
+//! Linux' siw lays the first four octets out by bit fields from the lowest bit on. Such a Terminate
+//! is told from one as it should be, and read as it was meant:
+//!
+//! ```text
+//!               octet 0         octet 2
+//!  RFC 5040     LLLLTTTT        MDR.....
+//!  siw          TTTTLLLL        .....RDM
+//! ```
 
 use crate::framer::{Octets, TERMINATE_OCTETS_MAX};
 use rnic_wire::ddp::control::FLAG_TAGGED;
@@ -17,7 +26,7 @@ use rnic_wire::ddp::errors::{
     RDMAP_STREAM_CATASTROPHIC,
 };
 use rnic_wire::ddp::read_request::READ_REQUEST_OCTETS;
-use rnic_wire::ddp::terminate::{Terminate, TerminateRepr};
+use rnic_wire::ddp::terminate::{Terminate, TerminateRepr, FLAG_DDP, FLAG_LENGTH, FLAG_RDMAP};
 use rnic_wire::ddp::{tagged, untagged};
 use std::fmt;
 
@@ -83,10 +92,12 @@ pub fn payload(cause: Cause, refused: Option<&Refused>) -> Octets<TERMINATE_OCTE
 /// A Terminate as the peer sent it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The error; `None` if the payload has no room for it. Some peers exchange layer and type
-    /// (Linux' siw does): `octets` has what came.
+    /// The error; `None` if the payload has no room for it.
     pub cause: Option<Cause>,
-    /// The Message Sequence Number of our Read Request, if the peer refused one.
+    /// Its layer and type came exchanged, as Linux' siw sends them: `octets` has what came.
+    pub is_exchanged: bool,
+    /// The Message Sequence Number of our Read Request, if the peer refused one. None of a peer
+    /// that exchanges: siw has the octets that were to be read in its place.
     pub read_msn: Option<u32>,
     /// The payload, as far as a Terminate goes.
     pub octets: Octets<TERMINATE_OCTETS_MAX>,
@@ -98,7 +109,13 @@ impl fmt::Display for Received {
             (Some(cause), Some(msn)) => {
                 write!(f, "the peer refused our Read Request {msn}: {cause}")
             }
-            (Some(cause), None) => write!(f, "the peer sent a Terminate: {cause}"),
+            (Some(cause), None) => {
+                write!(f, "the peer sent a Terminate: {cause}")?;
+                match self.is_exchanged {
+                    true => f.write_str(" (it has layer and type exchanged)"),
+                    false => Ok(()),
+                }
+            }
             (None, _) => {
                 let octets = self.octets.as_slice().len();
                 write!(
@@ -114,19 +131,39 @@ impl Received {
     /// Read a payload. Any octets are one.
     pub fn new(payload: &[u8]) -> Self {
         let terminate = Terminate::new_checked(payload).ok();
-        let cause = payload.first_chunk::<4>().map(|head| {
-            let head = &head[..];
-            Terminate::new_unchecked(head).cause()
-        });
+        let error = payload.first_chunk::<4>().map(error);
         let read_msn = terminate.and_then(|terminate| {
             let header = untagged::UntaggedHeader::new_checked(terminate.ddp_header()).ok()?;
             (header.qn() == rnic_wire::ddp::rdmap::QN_READ_REQUEST).then(|| header.msn())
         });
         Self {
-            cause,
+            cause: error.map(|(cause, _)| cause),
+            is_exchanged: error.is_some_and(|(_, is_exchanged)| is_exchanged),
             read_msn,
             octets: Octets::of(&[payload]),
         }
+    }
+}
+
+/// M, D and R where a layout from the lowest bit on has them; reserved in RFC 5040, sent as zero.
+const EXCHANGED_FLAGS: u16 = 0x0700;
+
+/// The error that the first octets are meant to name, and whether its layer and type came
+/// exchanged: by where M, D and R are, or without any of these by which of the two errors there is.
+fn error(head: &[u8; 4]) -> (Cause, bool) {
+    let terminate = Terminate::new_unchecked(&head[..]);
+    let (cause, flags) = (terminate.cause(), terminate.flags());
+    let exchanged = Cause {
+        layer: cause.error_type,
+        error_type: cause.layer,
+        code: cause.code,
+    };
+    let has_flags = flags & (FLAG_LENGTH | FLAG_DDP | FLAG_RDMAP) != 0;
+    let is_other = exchanged != cause && exchanged.name().is_some();
+    let is_meant = flags & EXCHANGED_FLAGS != 0 || cause.name().is_none();
+    match is_other && !has_flags && is_meant {
+        true => (exchanged, true),
+        false => (cause, false),
     }
 }
 

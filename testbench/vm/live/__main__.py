@@ -19,6 +19,7 @@ import pathlib
 import tempfile
 
 import scripted
+import terminate
 import verb
 import wire
 from bench import Try
@@ -37,12 +38,12 @@ TRIES = 3
 # Frames are those of TCP that were delivered; lost ones are the hub's; "again" are segments whose
 # octets had been delivered before.
 HEAD = ["row", "tries", "result", "s", "frames", "lost", "again", "Request", "Reply", "first FPDU",
-        "replay"]
+        "replay", "tshark"]
 
 
 def cells(row, tries, ran, problem):
     """A row of the table."""
-    good = "refused, as expected" if row.refused else "passed"
+    good = row.good()
     result = problem or (f"{good}, {ran.pings} ms" if ran.pings else good)
     seconds = f"{ran.ended:.1f}" if ran.ended else ""
     first = next(iter(ran.connections), None)
@@ -53,7 +54,8 @@ def cells(row, tries, ran, problem):
         start_ups = [wire.start_up_text(octets) for octets in first.start_ups()]
         of_wire = [str(frames), str(ran.lost), str(again), *start_ups, first.first_text()]
     replay = "" if ran.replayed is None else f"{ran.replayed} FPDUs"
-    return [row.name, str(tries), result, seconds, *of_wire, replay]
+    return [row.name, str(tries), result, seconds, *of_wire, replay,
+            ran.dissected]
 
 
 class Bench(Guests):
@@ -66,7 +68,7 @@ class Bench(Guests):
             capture = CAPTURES / f"{name}-try{count}.pcapng"
             with tempfile.TemporaryDirectory(prefix="live-") as folder:
                 guest, folder = self.booted(), pathlib.Path(folder)
-                ran = Try(PROGRAMS, guest, folder, self.wires[1], row, capture)
+                ran = (row.trial() or Try)(PROGRAMS, guest, folder, self.wires[1], row, capture)
                 try:
                     ran.run()
                     problem = ""
@@ -103,7 +105,7 @@ def main(words):
     verb.expect(PROGRAMS, ("rnic", "rping"), "live")
     if words[:1] == ["--peer"]:
         return run_peer(words[1:])
-    chosen = verb.chosen(rows(), words)
+    chosen = verb.chosen([*rows(), *terminate.rows()], words)
     with guests() as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
     return verb.report(lines, failed, "live")

@@ -11,8 +11,10 @@ capture.
 import re
 import time
 
+import octets
 import wire
 from device import Device, replay
+from dissector import dissect
 from machine import ADDRESS
 from processes import Failed, Process
 
@@ -39,16 +41,14 @@ class Try:
         self.bench, self.row, self.capture = bench, row, capture
         self.seconds = TOOL_SECONDS[row.dut] * (1 if row.connections == 1 else 3)
         self.connections, self.replayed, self.pings = [], None, ""
-        self.ended, self.lost = None, 0
+        self.ended, self.lost, self.dissected = None, 0, ""
+        self.dropped = capture.with_suffix(".dropped.pcapng") if row.loss else None
 
     def run(self):
         """Run it; raises Failed."""
-        row, programs = self.row, self.programs
+        row = self.row
         self.guest.parameters(row.siw)
-        # A client is a process for each connection.
-        clients = row.connections if row.ours == "client" else 1
-        device = Device(programs, self.folder, self.bench, self.capture, dut=row.dut,
-                        clients=clients, loss=row.loss, delay_us=row.delay_us)
+        device = self.device()
         with device:
             begun = time.monotonic()
             getattr(self, row.ours)(device.socket)
@@ -57,8 +57,28 @@ class Try:
         self.guest.check()
         if row.ours != "ping":
             self.judge()
+        self.check_octets()
         if row.ours != "ping" and row.first:
-            self.replayed = replay(programs, self.capture)
+            self.replayed = replay(self.programs, self.capture, row.bad_crcs)
+
+    def device(self):
+        """The served device of this try."""
+        row = self.row
+        # A client is a process for each connection.
+        clients = row.connections if row.ours == "client" else 1
+        return Device(self.programs, self.folder, self.bench, self.capture, dut=row.dut,
+                      clients=clients, loss=row.loss, delay_us=row.delay_us, dropped=self.dropped)
+
+    def check_octets(self):
+        """Nothing is wrong with the octets of the capture, as two readers see them."""
+        row, frames = self.row, list(wire.frames(self.capture))
+        ours = set(OURS.values())
+        wrong = octets.problems(frames, self.connections, ours, row.spoilt)
+        if wrong:
+            more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+            raise Failed(f"on the wire: {wrong[0]}{more}")
+        if row.ours != "ping" and row.first and not row.loss:
+            self.dissected = dissect(self.capture, self.connections, ours, row.bad_crcs)
 
     def program(self, device, role, *options):
         """Our end."""
@@ -146,7 +166,7 @@ class Try:
     def judge(self):
         """What the capture says is what the row says."""
         row = self.row
-        self.connections = wire.connections(self.capture)
+        self.connections = wire.connections(self.capture, self.dropped)
         whole = [each for each in self.connections if all(each.start_ups())]
         if len(whole) != row.connections:
             raise Failed(f"{len(whole)} connections of {row.connections} have started")

@@ -16,13 +16,14 @@ class Device:
     """While it is entered, programs can open `socket`, and `capture` is written."""
 
     def __init__(self, programs, folder, bench, capture, *, dut="model", clients=None, loss=0.0,
-                 delay_us=0):
+                 delay_us=0, dropped=None):
         self.socket, self.counts = folder / "device", folder / "counts"
         self.wire, self.folder = folder / "wire", folder
         self.hub_command = [
             programs / "rnic", "hub", "--port", f"unix-connect:{bench}",
             "--port", f"unix:{self.wire}", "--pcap", capture,
             "--loss", loss, "--delay", delay_us, "--json", self.counts,
+            *(["--dropped", dropped] if dropped else []),
         ]
         self.serve_command = [
             programs / "rnic", "serve", "--vfio-user", self.socket, "--dut", dut,
@@ -56,7 +57,7 @@ class Device:
         return sum(port["lost"] for port in json.loads(self.counts.read_text())["ports"])
 
 
-def replay(programs, capture, seconds=60):
+def replay(programs, capture, bad_crcs=0, seconds=60):
     """The capture through the model: how many FPDUs it has; none may be unlike."""
     command = [programs / "rnic", "play", "--dut", "model", "--json", "-", capture]
     played = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
@@ -67,7 +68,7 @@ def replay(programs, capture, seconds=60):
     errors = sum(flow["crc_errors"] for flow in report["flows"])
     if not fpdus:
         raise Failed("the replay has found no FPDU")
-    if report["mismatches"] or errors:
+    if report["mismatches"] or errors != bad_crcs:
         raise Failed(f"the replay: {report['mismatches']} mismatches, {errors} CRC errors")
     return fpdus
 

@@ -46,12 +46,15 @@ LIBRARIES = [
     "lib/x86_64-linux-gnu/libgcc_s.so.1",
 ]
 FILES = ["etc/libibverbs.d/siw.driver", "etc/netconfig"]
+# A program of this folder, and what it is linked with.
+OWN = "faulty.c"
+OWN_LIBRARIES = ["-lrdmacm", "-libverbs"]
 
 
 def key(packages):
     """Of what this file makes."""
     digest = hashlib.sha256(packages.name.encode())
-    for path in (pathlib.Path(__file__), HERE / "init"):
+    for path in (pathlib.Path(__file__), HERE / "init", HERE / OWN):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -107,6 +110,16 @@ def build_siw(packages, work, log):
     return source / "siw.ko"
 
 
+def build_own(root, work, log):
+    """The guest's own program, compiled with the packages' headers and libraries alone."""
+    program = work / pathlib.Path(OWN).stem
+    command = ["gcc", f"--sysroot={root}", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror",
+               "-o", str(program), str(HERE / OWN), *OWN_LIBRARIES]
+    if subprocess.run(command, stdout=log, stderr=log).returncode != 0:
+        raise Missing(f"{OWN} cannot be compiled; see {log.name}")
+    return program
+
+
 def depends(module):
     """The names of the modules that this one needs."""
     found = re.search(rb"\0depends=([^\0]*)\0", module.read_bytes())
@@ -148,11 +161,12 @@ def loader(root):
     return [str(folders[0] / "ld-linux-x86-64.so.2"), "--library-path", ":".join(map(str, folders))]
 
 
-def copy_programs(root, guest):
+def copy_programs(root, own, guest):
     """Programs of the guest with their libraries."""
-    for name in PROGRAMS + LIBRARIES:
-        target = guest / "bin" / pathlib.Path(name).name if name in PROGRAMS else guest / name
+    for name in [*PROGRAMS, own, *LIBRARIES]:
+        target = guest / name if name in LIBRARIES else guest / "bin" / pathlib.Path(name).name
         target.parent.mkdir(parents=True, exist_ok=True)
+        # Its own program has a path that is absolute.
         shutil.copy(root / name, target)
         listed = subprocess.run([*loader(root), "--list", str(root / name)],
                                 capture_output=True, text=True, check=True)
@@ -185,9 +199,9 @@ def make(packages, tools, say):
     for part in ("bin", "lib", "proc", "sys", "dev", "host", "tmp", "run", "modules"):
         (guest / part).mkdir(parents=True)
     with open(tools / "image.log", "w") as log:
-        siw = build_siw(packages, work, log)
+        siw, own = build_siw(packages, work, log), build_own(root, work, log)
     copy_modules(root, siw, guest / "modules")
-    copy_programs(root, guest)
+    copy_programs(root, own, guest)
     busybox = root / "bin/busybox"
     shutil.copy(busybox, guest / "bin/busybox")
     shutil.copy(HERE / "init", guest / "init")

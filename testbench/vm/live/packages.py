@@ -28,6 +28,9 @@ PROGRAMS = [
     "ibverbs-providers",
     "perftest",
     "iproute2",
+    # What a program of the guest's is compiled with.
+    "librdmacm-dev",
+    "libc6-dev",
     # lockd of the kernel's NFS server does not start without it.
     "rpcbind",
     # A tool of the kernel's build needs it.

@@ -32,6 +32,16 @@ class Row:
     dut: str = "model"
     # The connection cannot be used, and our program has to say this.
     refused: str = ""
+    # Which end had a CRC spoilt on its way, by its address, and how many FPDUs have a bad one.
+    spoilt: str = ""
+    bad_crcs: int = 0
+
+    def good(self):
+        """The cell of a try that passed."""
+        return "refused, as expected" if self.refused else "passed"
+
+    def trial(self):
+        """What a try of this row is; None: that of rping."""
 
     def start_up(self):
         """What the start-up frames have to say of the first FPDU."""
@@ -105,6 +115,7 @@ def listed():
     for ours in ("client", "server"):
         yield Row(f"{ours}, 1 % lost", ours, loss=0.01, pings=50)
         yield Row(f"{ours}, 20 connections", ours, connections=20)
+    yield Row("server, 5 % lost", "server", loss=0.05)
     yield Row("ping, RTL", "ping", dut="rtl")
     for ours in ("client", "server"):
         yield Row(f"{ours}, RTL", ours, dut="rtl")

@@ -79,10 +79,18 @@ class Direction:
     def __init__(self, first):
         self.first, self.octets, self.later = first, bytearray(), {}
         self.segments = self.again = 0
+        # All that was sent: where its octets begin, and the octets.
+        self.pieces, self.has_ended = [], False
+
+    def note(self, segment):
+        """A segment that was sent, delivered or not: where its octets begin."""
+        offset = (segment.sequence - self.first + (1 << 31)) % (1 << 32) - (1 << 31)
+        self.pieces.append((offset, segment.payload))
+        return offset
 
     def add(self, segment):
         """A segment with octets."""
-        offset = (segment.sequence - self.first + (1 << 31)) % (1 << 32) - (1 << 31)
+        offset = self.note(segment)
         self.segments += 1
         known = len(self.octets)
         if offset < known or offset in self.later:
@@ -92,6 +100,10 @@ class Direction:
             if start > len(self.octets):
                 break
             self.octets += self.later.pop(start)[len(self.octets) - start:]
+
+    def has(self, sequence):
+        """Whether a sequence number is of this direction's octets."""
+        return (sequence - self.first) % (1 << 32) <= len(self.octets)
 
     def start_up(self):
         """Octets of the start-up frame, once it is whole."""
@@ -119,6 +131,7 @@ class Connection:
         direction = self.directions[side]
         if segment.payload:
             direction.add(segment)
+        direction.has_ended |= bool(segment.flags & 1)
         start_up = direction.start_up()
         if self.first is None and start_up and len(direction.octets) > len(start_up):
             self.first = side
@@ -153,8 +166,8 @@ class Connection:
         return f"{end}: {'empty ' * is_empty}{name}, {'CRC' if has_crc else 'no CRC'}"
 
 
-def connections(path):
-    """The connections of a capture whose SYN is in it."""
+def connections(path, dropped=None):
+    """The connections of a capture whose SYN is in it; `dropped` has frames that were lost."""
     found, order = {}, []
     for frame in frames(path):
         part = segment(frame)
@@ -168,7 +181,20 @@ def connections(path):
             order.append(found[key])
         if key in found:
             found[key].add(part)
+    for frame in frames(dropped) if dropped else []:
+        part = segment(frame)
+        if part and part.payload:
+            note_lost(order, part)
     return order
+
+
+def note_lost(connections, part):
+    """A segment that was lost, into the connection whose ends and octets it has."""
+    for connection in connections:
+        side = int(part.ends != connection.ends)
+        direction = connection.directions[side]
+        if set(part.ends) == set(connection.ends) and direction and direction.has(part.sequence):
+            direction.note(part)
 
 
 def start_up_text(octets):

@@ -78,7 +78,7 @@ class Bench(Guests):
         has_wire = row.transport == "rdma"
         said = ["", ""]
         if has_wire:
-            said = [f"{replay(PROGRAMS, capture, REPLAY_SECONDS)} FPDUs", dissect(capture)]
+            said = [f"{replay(PROGRAMS, capture, seconds=REPLAY_SECONDS)} FPDUs", dissect(capture)]
         return stage.facts, seconds, said
 
     def tried(self, row):

@@ -1,6 +1,6 @@
 //! Every error of layers 0 to 2, octet by octet.
 use super::*;
-use rnic_wire::ddp::errors::{DDP_TABLE, MPA_TABLE, RDMAP_BOUNDS, RDMAP_STAG, RDMAP_TABLE};
+use rnic_wire::ddp::errors::{Cause, DDP_TABLE, MPA_TABLE, RDMAP_BOUNDS, RDMAP_STAG, RDMAP_TABLE};
 
 const TAGGED: [u8; 14] = [0xc1, 0x40, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 const UNTAGGED: [u8; 18] = [0x41, 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0];
@@ -82,8 +82,75 @@ fn a_received_terminate_is_read() {
                 let mut payload = vec![0xff; octets];
                 (payload[0], payload[2]) = (first, flags);
                 let found = Received::new(&payload);
-                assert_eq!(found.cause.map(|cause| cause.layer), Some(first >> 4));
+                let (layer, error_type) = match found.is_exchanged {
+                    false => (first >> 4, first & 15),
+                    true => (first & 15, first >> 4),
+                };
+                let cause = Cause {
+                    layer,
+                    error_type,
+                    code: 0xff,
+                };
+                assert_eq!(found.cause, Some(cause));
+                assert!(
+                    !found.is_exchanged || flags & 0xe0 == 0,
+                    "{first:#x} {flags:#x}"
+                );
             }
         }
     }
+}
+
+/// RDMAP-016, RDMAP-020: what Linux' siw sends is reported as it means it. First octets as they
+/// were seen on the wire (docs/live.md), then each error of the tables as siw would send it: none
+/// is read as another one, and none of a peer that keeps to RFC 5040 is touched.
+#[test]
+fn layer_and_type_may_come_exchanged() {
+    let read = |octets: &[u8]| {
+        let found = Received::new(octets);
+        (
+            found.cause.and_then(|cause| cause.name()),
+            found.is_exchanged,
+            found.read_msn,
+        )
+    };
+    let of_a_read = [&[0x10, 0, 7, 0, 0, 0][..], &UNTAGGED, &REQUEST].concat();
+    assert_eq!(read(&of_a_read), (Some("invalid STag"), true, None));
+    assert_eq!(read(&[0x10, 1, 7, 0]), (Some("base or bounds"), true, None));
+    assert_eq!(
+        read(&[0x21, 2, 3, 0]),
+        (Some("no buffer for the MSN"), true, None)
+    );
+    assert_eq!(
+        read(&[0x11, 1, 3, 0]),
+        (Some("base or bounds"), false, None)
+    );
+    assert_eq!(
+        read(&[0x02, 2, 0, 0]),
+        (Some("CRC32C mismatch"), true, None)
+    );
+    // Of RDMAP's and DDP's own these have the same octets: without M, D and R they are taken as
+    // RFC 5040 has them.
+    assert_eq!(
+        read(&[0x10, 0, 0, 0]),
+        (Some("local catastrophic"), false, None)
+    );
+    for &(cause, name) in [RDMAP_TABLE, DDP_TABLE, MPA_TABLE].into_iter().flatten() {
+        let (layer, error_type) = (cause.layer, cause.error_type);
+        let right = [layer << 4 | error_type, cause.code];
+        let swapped = [error_type << 4 | layer, cause.code];
+        for flags in [0, 0x40, 0xc0, 0xe0] {
+            assert!(!read(&[right[0], right[1], flags, 0]).1, "{name}");
+        }
+        for flags in [1, 3, 7] {
+            let found = Received::new(&[swapped[0], swapped[1], flags, 0]);
+            assert_eq!(found.cause, Some(cause), "{name}");
+            assert_eq!(found.is_exchanged, layer != error_type, "{name}");
+        }
+    }
+    let text = Received::new(&[0x21, 2, 3, 0]).to_string();
+    assert!(
+        text.ends_with("no buffer for the MSN (it has layer and type exchanged)"),
+        "{text}"
+    );
 }
