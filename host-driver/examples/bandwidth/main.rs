@@ -68,7 +68,7 @@ struct Load {
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Both ends")]
 struct Both {
-    /// Connections at a time, 1 to 64, as many at either end; with --count each has so many messages
+    /// Connections at a time, 1 to 64, as many at either end; --count is of each
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     connections: u8,
     /// Compare what arrives with what a peer of this program sends

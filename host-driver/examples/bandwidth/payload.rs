@@ -22,11 +22,11 @@ pub fn compare(what: &str, found: &[u8]) -> Result<(), Failure> {
     let mut octets = found.iter().enumerate();
     match octets.find(|(at, octet)| at % PERIOD != usize::from(**octet)) {
         None => Ok(()),
-        Some((at, octet)) => Err(format!(
-            "{what}: octet {at} is {octet:#04x}, where {:#04x} was expected; is the peer bandwidth?",
-            at % PERIOD
-        )
-        .into()),
+        Some((at, octet)) => {
+            let sent = at % PERIOD;
+            let differs = format!("octet {at} is {octet:#04x}, where {sent:#04x} was expected");
+            Err(format!("{what}: {differs}; is the peer bandwidth?").into())
+        }
     }
 }
 

@@ -74,8 +74,8 @@ pub struct InterfaceOptions {
     /// is not among them
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Probe a peer that has been silent for so long, and again as often; one that has answered none
-    /// for --timeout is gone [default: it is not probed]
+    /// Probe a peer that has been silent for so long, and again as often; one that does not answer
+    /// for --timeout is gone [default: none is probed]
     #[arg(long, value_name = "SECONDS",
           value_parser = RangedU64ValueParser::<u64>::new().range(1..=3600))]
     pub keepalive: Option<u64>,

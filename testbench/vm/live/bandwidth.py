@@ -1,4 +1,4 @@
-"""Rows of `bandwidth`: many Sends, Writes or Reads at a time, with the guest's program of that name.
+"""Rows of `bandwidth`: Sends, Writes or Reads at a time, with the guest's program of that name.
 
     guest: bandwidth -s or -c (bandwidth.c)  <-->  bandwidth of ours, --verify
 

@@ -89,7 +89,7 @@ class Coming(Try):
             raise Failed(f"the guest's kernel: {said[0]}")
 
     def count(self, printed, ended):
-        """As many as there should be have pinged once; the others were cut, between pings or not."""
+        """As many as there should be have pinged once; others were cut, in mid-ping or not."""
         rounds, killed = self.row.rounds, printed.count("killed\n")
         once = sum(line.startswith("1 pings of") for line in ended)
         self.failed = sum(line.startswith("rping: ") for line in ended)

@@ -24,8 +24,8 @@ def frame(side, sequence, acknowledgement, flags=ACK, payload=b""):
     hosts, ports = (bytes([192, 0, 2, 1]), bytes([192, 0, 2, 2])), (7174, 50000)
     tcp = struct.pack(">HHIIBBHHH", ports[side], ports[1 - side], sequence, acknowledgement, 0x50,
                       flags, 1000, 0, 0) + payload
-    ip = struct.pack(">BBHIBBH", 0x45, 0, 20 + len(tcp), 0, 64, 6, 0) + hosts[side] + hosts[1 - side]
-    return bytes(12) + b"\x08\x00" + ip + tcp
+    ip = struct.pack(">BBHIBBH", 0x45, 0, 20 + len(tcp), 0, 64, 6, 0)
+    return bytes(12) + b"\x08\x00" + ip + hosts[side] + hosts[1 - side] + tcp
 
 
 # Numbers wrap behind four octets of the guest's.
