@@ -150,7 +150,8 @@ vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the se
 	@testbench/vm/vm-test
 
 live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served device: a table (ROWS=RTL: some rows; PEER=1: the cases of rnic peer)
-	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping \
+		--bin bandwidth
 	@python3 testbench/vm/live $(if $(PEER),--peer) $(ROWS)
 
 live-rpc: tools ## Linux' NFS client and server in that guest, over RDMA with ours: a table (ROWS=RTL: some rows)

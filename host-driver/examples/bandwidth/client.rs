@@ -1,7 +1,8 @@
 //! The end that posts, and measures.
 
 use crate::asked::{Asked, Operation, Place};
-use crate::Load;
+use crate::payload::{compare, pattern};
+use crate::{for_each, Both, Load};
 use rnic_driver::verbs::endpoint::{PairOptions, SendOperation, WorkCompletion};
 use rnic_driver::verbs::{MemoryRegion, Rights};
 use rnic_examples::end::{End, Wanted};
@@ -24,6 +25,7 @@ struct Report {
     operation: Operation,
     size_octets: u32,
     depth: u32,
+    connections: u8,
     messages: u64,
     seconds: f64,
     megabits_per_second: f64,
@@ -43,10 +45,49 @@ struct Run {
     allowed: u64,
 }
 
+/// What one connection has done.
+struct Measured {
+    messages: u64,
+    took: Duration,
+    retransmitted_segments: u64,
+}
+
 /// Measure, and report.
-pub fn run(options: &Options, load: &Load) -> Result<(), Failure> {
+pub fn run(options: &Options, load: &Load, both: Both) -> Result<(), Failure> {
     let peer = options.peer_address()?;
     let end = End::open(options)?;
+    let measured = for_each(both.connections, || {
+        connection(&end, peer, options, load, both.verify)
+    })?;
+    let longest = measured.iter().map(|one| one.took).max();
+    let took = longest.unwrap_or_default().as_secs_f64();
+    let messages = measured.iter().map(|one| one.messages).sum();
+    let again = measured.iter().map(|one| one.retransmitted_segments);
+    let report = Report {
+        tool: "bandwidth",
+        device: options.device.clone(),
+        peer,
+        operation: load.operation,
+        size_octets: load.size,
+        depth: load.depth,
+        connections: both.connections,
+        messages,
+        seconds: took,
+        megabits_per_second: messages as f64 * f64::from(load.size) * 8.0 / took / 1e6,
+        messages_per_second: messages as f64 / took,
+        retransmitted_segments: again.sum(),
+    };
+    report.print(load.json)
+}
+
+/// Measure one connection.
+fn connection(
+    end: &End,
+    peer: SocketAddr,
+    options: &Options,
+    load: &Load,
+    verify: bool,
+) -> Result<Measured, Failure> {
     let asked = Asked {
         operation: load.operation,
         size: load.size,
@@ -64,9 +105,13 @@ pub fn run(options: &Options, load: &Load) -> Result<(), Failure> {
     };
     let (work, answer) = end.connect(peer, &wanted)?;
     let place = Place::read(&answer).ok_or_else(|| format!("{peer} is another program"))?;
+    let mut region = end.region(load.size as usize, Rights::READ_SINK)?;
+    if load.operation != Operation::Read {
+        region.write(0, &pattern(load.size as usize))?;
+    }
     let mut run = Run {
         work,
-        region: end.region(load.size as usize, Rights::READ_SINK)?,
+        region,
         place,
         operation: load.operation,
         posted: 0,
@@ -75,24 +120,19 @@ pub fn run(options: &Options, load: &Load) -> Result<(), Failure> {
             Operation::Write | Operation::Read => u64::MAX,
         },
     };
-    let took = run.measure(load)?.as_secs_f64();
+    let took = run.measure(load)?;
     let statistics = run.work.pair().statistics()?;
-    let messages = run.posted;
     run.work.close()?;
-    let report = Report {
-        tool: "bandwidth",
-        device: options.device.clone(),
-        peer,
-        operation: load.operation,
-        size_octets: load.size,
-        depth: load.depth,
-        messages,
-        seconds: took,
-        megabits_per_second: messages as f64 * f64::from(load.size) * 8.0 / took / 1e6,
-        messages_per_second: messages as f64 / took,
+    if verify && load.operation == Operation::Read {
+        let mut read = vec![0; load.size as usize];
+        run.region.read(0, &mut read)?;
+        compare("what was read", &read)?;
+    }
+    Ok(Measured {
+        messages: run.posted,
+        took,
         retransmitted_segments: statistics.sent.retransmitted_segments,
-    };
-    report.print(load.json)
+    })
 }
 
 impl Run {

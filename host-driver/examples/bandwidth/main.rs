@@ -9,16 +9,21 @@
 //!    MPA Reply            <------    where the region is
 //!    depth operations at a time; of Sends as many as the server has receives posted for
 //! ```
+//!
+//! With `--connections` each end has as many at a time, each on a thread of its own.
 
 mod asked;
+mod payload;
 mod client;
 mod server;
 
 use asked::{Operation, DEPTH_MAX, SIZE_MAX};
 use clap::Parser;
-use rnic_examples::failure::finish;
+use rnic_examples::failure::{finish, Failure};
 use rnic_examples::options::Options;
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread;
 
 /// Measure how much Sends, Writes or Reads carry.
 #[derive(Debug, Parser)]
@@ -28,6 +33,8 @@ struct Arguments {
     options: Options,
     #[command(flatten)]
     load: Load,
+    #[command(flatten)]
+    both: Both,
 }
 
 /// What a client does.
@@ -57,13 +64,45 @@ struct Load {
     json: bool,
 }
 
+/// What both ends do.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = "Both ends")]
+struct Both {
+    /// Connections at a time, 1 to 64, as many at either end; --count is of each
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
+    connections: u8,
+    /// Compare what arrives with what a peer of this program sends
+    #[arg(long)]
+    verify: bool,
+}
+
 fn main() -> ExitCode {
     // Addresses that begin with `sim:` are a device on a thread of this process.
     rnic_device::provide_simulator();
-    let Arguments { options, load } = Arguments::parse();
+    let Arguments {
+        options,
+        load,
+        both,
+    } = Arguments::parse();
     let ended = match options.role.server {
-        true => server::run(&options),
-        false => client::run(&options, &load),
+        true => server::run(&options, both),
+        false => client::run(&options, &load, both),
     };
     finish("bandwidth", ended)
+}
+
+/// Do the same for each of so many connections at a time; what each has ended with, or why one has
+/// failed.
+fn for_each<T: Send>(
+    connections: u8,
+    run: impl Fn() -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    thread::scope(|scope| {
+        let begun: Vec<_> = (0..connections).map(|_| scope.spawn(&run)).collect();
+        let ended = begun.into_iter().map(|thread| {
+            let joined = thread.join();
+            joined.unwrap_or_else(|panic| resume_unwind(panic))
+        });
+        ended.collect()
+    })
 }

@@ -1,27 +1,39 @@
 //! The end that is written to, read from, or sent to.
 
 use crate::asked::{Asked, Operation, Place, DEPTH_MAX};
-use rnic_driver::verbs::endpoint::{PairOptions, SendOperation};
+use crate::payload::{compare, pattern};
+use crate::{for_each, Both};
+use rnic_driver::verbs::endpoint::{Listener, PairOptions, SendOperation};
 use rnic_driver::verbs::{Memory, MemoryRegion, Rights};
 use rnic_examples::end::{End, Wanted};
 use rnic_examples::failure::{say, Failure};
 use rnic_examples::options::Options;
 use rnic_examples::work::{Happened, Work};
+use rnic_iwarp::startup::Settings;
 
 /// What a client has asked for, and the region that it may reach.
 type Agreed = (Asked, Option<MemoryRegion>);
 
-/// Serve one client.
-pub fn run(options: &Options) -> Result<(), Failure> {
+/// Serve as many clients as there are to be, at a time.
+pub fn run(options: &Options, both: Both) -> Result<(), Failure> {
     let end = End::open(options)?;
     let listener = end.endpoint.listen(options.own_address()?)?;
     say(format!("listening on {}", listener.local_addr()))?;
-    let startup = options.startup.settings(DEPTH_MAX as u16);
+    let serve = || serve(&end, &listener, options, both);
+    for_each(both.connections, serve)?;
+    Ok(())
+}
+
+/// Serve one client.
+fn serve(end: &End, listener: &Listener, options: &Options, both: Both) -> Result<(), Failure> {
+    // All connections share what the device has for Reads.
+    let reads = DEPTH_MAX / u32::from(both.connections);
+    let startup = options.startup.settings(reads as u16);
     let mut agreed: Option<Agreed> = None;
-    let mut work = end.accept(&listener, &startup, |private_data| {
+    let mut work = end.accept(listener, &startup, |private_data| {
         let asked = Asked::read(private_data)?;
-        let region = region(&end, &asked).map_err(|failure| failure.to_string())?;
-        let wanted = wanted(options, &asked, region.as_ref());
+        let region = region(end, &asked).map_err(|failure| failure.to_string())?;
+        let wanted = wanted(startup, &asked, region.as_ref());
         agreed = Some((asked, region));
         Ok(wanted)
     })?;
@@ -34,6 +46,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             Happened::PeerClosed => break,
             Happened::Done(_) => {}
             Happened::Received(message) => {
+                if both.verify {
+                    compare("a Send", &message.message())?;
+                }
                 if let Some(memory) = message.memory {
                     work.post_receive(message.id, memory)?;
                 }
@@ -45,6 +60,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     work.close()?;
+    if let Some((asked, Some(region))) = &agreed {
+        if both.verify && asked.operation == Operation::Write {
+            let mut written = vec![0; asked.size as usize];
+            region.read(0, &mut written)?;
+            compare("what was written", &written)?;
+        }
+    }
     match agreed {
         Some((asked, None)) => {
             let size = asked.size;
@@ -65,10 +87,14 @@ fn region(end: &End, asked: &Asked) -> Result<Option<MemoryRegion>, Failure> {
         Operation::Write => Rights::REMOTE_WRITE,
         Operation::Read => Rights::REMOTE_READ,
     };
-    end.region(asked.size as usize, rights).map(Some)
+    let mut region = end.region(asked.size as usize, rights)?;
+    if asked.operation == Operation::Read {
+        region.write(0, &pattern(asked.size as usize))?;
+    }
+    Ok(Some(region))
 }
 
-fn wanted(options: &Options, asked: &Asked, region: Option<&MemoryRegion>) -> Wanted {
+fn wanted(startup: Settings, asked: &Asked, region: Option<&MemoryRegion>) -> Wanted {
     let place = region.map(|region| Place {
         to: region.tagged_offset(),
         stag: region.stag(),
@@ -78,7 +104,7 @@ fn wanted(options: &Options, asked: &Asked, region: Option<&MemoryRegion>) -> Wa
         Operation::Write | Operation::Read => (0, 0),
     };
     Wanted {
-        startup: options.startup.settings(DEPTH_MAX as u16),
+        startup,
         pair: PairOptions {
             receives: receives.0,
             ..PairOptions::default()

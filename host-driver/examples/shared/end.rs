@@ -17,6 +17,7 @@ use rnic_driver::verbs::endpoint::{
 use rnic_driver::verbs::{Context, MemoryRegion, ProtectionDomain, RegionOptions, Rights};
 use rnic_iwarp::startup;
 use rnic_output::stdout::complain;
+use rnic_tcp::settings::SECOND_US;
 use rnic_tcp::TimeOut;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -31,6 +32,16 @@ pub struct End {
     /// The device.
     pub context: Context,
     patience: Duration,
+}
+
+/// A probe each `seconds`; without an answer the last one is due when `timeout` is over.
+fn keepalive(seconds: u64, timeout: u64) -> [(TimeOut, u64); 3] {
+    let count = (timeout / seconds).clamp(1, *TimeOut::KeepaliveCount.range().end());
+    [
+        (TimeOut::KeepaliveIdle, seconds * SECOND_US),
+        (TimeOut::KeepaliveInterval, seconds * SECOND_US),
+        (TimeOut::KeepaliveCount, count),
+    ]
 }
 
 /// What a connection is to be.
@@ -57,11 +68,17 @@ impl End {
         let pcap = options.interface.pcap.as_deref();
         settings.tap = pcap.map(record).transpose()?;
         let patience_us = options.patience().as_micros() as u64;
-        let time_outs = &mut settings.tcp.time_outs;
-        for which in [TimeOut::Syn, TimeOut::RetransmissionTime] {
-            time_outs
-                .set(which, patience_us)
-                .map_err(EndpointError::from)?;
+        settings.monitor = options.interface.monitor.clone();
+        let mut time_outs = vec![
+            (TimeOut::Syn, patience_us),
+            (TimeOut::RetransmissionTime, patience_us),
+        ];
+        if let Some(seconds) = options.interface.keepalive {
+            time_outs.extend(keepalive(seconds, options.timeout));
+        }
+        for (which, value) in time_outs {
+            let set = settings.tcp.time_outs.set(which, value);
+            set.map_err(EndpointError::from)?;
         }
         Ok(Self {
             endpoint: Endpoint::start(&context, &settings)?,
@@ -158,5 +175,21 @@ impl End {
             pair.post_receive(id.into(), self.context.allocate(octets)?)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keepalive_ends_with_the_time_out_within_what_can_be_set() {
+        for (seconds, timeout, count) in [(1, 30, 30), (7, 30, 4), (60, 30, 1), (1, 3600, 100)] {
+            let values = keepalive(seconds, timeout);
+            assert_eq!(values.map(|(_, value)| value)[2], count);
+            for (which, value) in values {
+                assert!(which.range().contains(&value), "{which:?}: {value}");
+            }
+        }
     }
 }

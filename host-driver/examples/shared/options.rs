@@ -74,6 +74,14 @@ pub struct InterfaceOptions {
     /// is not among them
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
+    /// Probe a peer that has been silent for so long, and again as often; one that does not answer
+    /// for --timeout is gone [default: none is probed]
+    #[arg(long, value_name = "SECONDS",
+          value_parser = RangedU64ValueParser::<u64>::new().range(1..=3600))]
+    pub keepalive: Option<u64>,
+    /// Answer there, at a Unix socket, what `rnicctl` asks about the device and its connections
+    #[arg(long, value_name = "PATH")]
+    pub monitor: Option<PathBuf>,
 }
 
 /// MPA's start-up. The defaults suit Linux' software iWARP driver.

@@ -234,6 +234,29 @@ fn rping_serves_one_client_after_another() {
     server.wait_for("1 pings of ");
 }
 
+#[test]
+fn a_monitor_tells_that_nothing_is_left_of_a_connection() {
+    let wire = Wire::new();
+    let path = wire.0.path().join("monitor");
+    let path = path.to_str().expect("letters");
+    let options = ["-P", "--monitor", path, "--keepalive", "1"];
+    let mut server = wire.server(RPING, V4[0], &options);
+    wire.client(RPING, V4[1], &["-a", "192.0.2.1", "-C", "3", "-V"]);
+    server.wait_for("3 pings of");
+    let client = rnic_driver::monitor::Client::new(path.as_ref(), Duration::from_secs(5));
+    let end = Instant::now() + Duration::from_secs(10);
+    loop {
+        let info = client.info().expect("it answers");
+        // The server keeps its own region.
+        assert_eq!(info.regions_registered, 1);
+        if info.connections_open == 0 {
+            break;
+        }
+        assert!(Instant::now() < end, "{info:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// What a client says that fails, with status 2.
 fn refused(wire: &Wire, program: &str, options: &[&str]) -> String {
     let (status, said, errors) = wire.end_of_client(program, V4[1], options);
@@ -313,7 +336,9 @@ fn bandwidth_reports_every_operation_as_text_and_json() {
     for operation in ["send", "write", "read"] {
         for depth in ["1", "5"] {
             let wire = Wire::new();
-            let server = wire.server(BANDWIDTH, V4[0], &[]);
+            let connections = if depth == "1" { "1" } else { "3" };
+            let both = ["--verify", "--connections", connections];
+            let server = wire.server(BANDWIDTH, V4[0], &both);
             let load = [
                 "--operation",
                 operation,
@@ -324,10 +349,12 @@ fn bandwidth_reports_every_operation_as_text_and_json() {
                 "--depth",
                 depth,
             ];
-            let options = [&["-a", "192.0.2.1", "--json"], &load[..]].concat();
+            let options = [&["-a", "192.0.2.1", "--json"], &load[..], &both].concat();
             let report = json(&wire.client(BANDWIDTH, V4[1], &options));
             assert_eq!(report["operation"], operation);
-            assert_eq!(report["messages"], 20);
+            assert_eq!(report["connections"].to_string(), connections);
+            let messages = 20 * connections.parse::<u64>().expect("a number");
+            assert_eq!(report["messages"], messages);
             assert!(report["megabits_per_second"].as_f64() > Some(0.0));
             let (status, said, errors) = server.end();
             assert!(status.success(), "{said}{errors}");

@@ -18,6 +18,10 @@ import os
 import pathlib
 import tempfile
 
+import bandwidth
+import keepalive
+import killed
+import many
 import scripted
 import terminate
 import verb
@@ -43,8 +47,7 @@ HEAD = ["row", "tries", "result", "s", "frames", "lost", "again", "Request", "Re
 
 def cells(row, tries, ran, problem):
     """A row of the table."""
-    good = row.good()
-    result = problem or (f"{good}, {ran.pings} ms" if ran.pings else good)
+    result = problem or ran.result()
     seconds = f"{ran.ended:.1f}" if ran.ended else ""
     first = next(iter(ran.connections), None)
     of_wire = [""] * 6
@@ -69,6 +72,7 @@ class Bench(Guests):
             with tempfile.TemporaryDirectory(prefix="live-") as folder:
                 guest, folder = self.booted(), pathlib.Path(folder)
                 ran = (row.trial() or Try)(PROGRAMS, guest, folder, self.wires[1], row, capture)
+                ran.guests = self
                 try:
                     ran.run()
                     problem = ""
@@ -102,10 +106,11 @@ def run_peer(words):
 
 def main(words):
     """The verb."""
-    verb.expect(PROGRAMS, ("rnic", "rping"), "live")
+    verb.expect(PROGRAMS, ("rnic", "rping", "bandwidth"), "live")
     if words[:1] == ["--peer"]:
         return run_peer(words[1:])
-    chosen = verb.chosen([*rows(), *terminate.rows()], words)
+    chosen = verb.chosen([*rows(), *terminate.rows(), *many.rows(), *killed.rows(),
+                          *keepalive.rows(), *bandwidth.rows()], words)
     with guests() as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
     return verb.report(lines, failed, "live")

@@ -43,6 +43,13 @@ class Try:
         self.connections, self.replayed, self.pings = [], None, ""
         self.ended, self.lost, self.dissected = None, 0, ""
         self.dropped = capture.with_suffix(".dropped.pcapng") if row.loss else None
+        # Who boots another guest, for rows that take one.
+        self.guests = None
+
+    def result(self):
+        """The cell of a try that passed."""
+        good = self.row.good()
+        return f"{good}, {self.pings} ms" if self.pings else good
 
     def run(self):
         """Run it; raises Failed."""

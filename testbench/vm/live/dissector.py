@@ -19,6 +19,10 @@ GOOD, BAD = "(Good CRC32)", "CRC check: "
 SECONDS = 120
 # Without it octets are passed over that come behind a segment, or an acknowledgement, beyond them.
 IN_ORDER = "tcp.reassemble_out_of_order:TRUE"
+# A port that the guest has chosen may be that of another protocol.
+IWARP_FIRST = "tcp.try_heuristic_first:TRUE"
+# It takes Sends of such octets as it finds for RPC.
+NOT_INSIDE = ["--disable-protocol", "rpcordma"]
 
 
 def counts(text):
@@ -57,7 +61,8 @@ def dissect(capture, connections, ours, bad_crcs):
     """How many FPDUs both have found; fails if they differ, or if something is malformed."""
     if shutil.which("tshark") is None:
         return MISSING
-    command = ["tshark", "-r", capture, "-o", IN_ORDER, "-V", "-O", "iwarp_mpa,iwarp_ddp_rdmap"]
+    command = ["tshark", "-r", capture, "-o", IN_ORDER, "-o", IWARP_FIRST, *NOT_INSIDE, "-V",
+               "-O", "iwarp_mpa,iwarp_ddp_rdmap"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     if ran.returncode != 0:
         raise Failed(f"tshark: {ran.stderr.strip()[-200:]}")

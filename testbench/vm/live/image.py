@@ -46,15 +46,29 @@ LIBRARIES = [
     "lib/x86_64-linux-gnu/libgcc_s.so.1",
 ]
 FILES = ["etc/libibverbs.d/siw.driver", "etc/netconfig"]
-# A program of this folder, and what it is linked with.
-OWN = "faulty.c"
+# Added to siw_cm.c: siw's sockets have no keepalive, and nobody else can ask them for it.
+KEEPALIVE = """
+static uint keepalive_s;
+module_param(keepalive_s, uint, 0644);
+
+static void set_keepalive(struct sock *sk)
+{
+	if (!keepalive_s)
+		return;
+	sock_set_keepalive(sk);
+	tcp_sock_set_keepidle(sk, keepalive_s);
+	tcp_sock_set_keepintvl(sk, keepalive_s);
+}
+"""
+# Programs of this folder, and what they are linked with.
+OWN = ["faulty.c", "bandwidth.c"]
 OWN_LIBRARIES = ["-lrdmacm", "-libverbs"]
 
 
 def key(packages):
     """Of what this file makes."""
     digest = hashlib.sha256(packages.name.encode())
-    for path in (pathlib.Path(__file__), HERE / "init", HERE / OWN):
+    for path in (pathlib.Path(__file__), HERE / "init", *(HERE / name for name in OWN)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -80,6 +94,18 @@ def with_parameters(folder):
         text = replaced((folder / file).read_text(), rf"^({kind} {name}\b[^;]*;)$",
                         rf"\1\nmodule_param({name}, {parameter}, 0644);", name)
         (folder / file).write_text(text)
+    add_keepalive(folder / "siw_cm.c")
+
+
+def add_keepalive(file):
+    """Have both kinds of sockets, opened and accepted, set it where they set TCP_NODELAY."""
+    text = replaced(file.read_text(), r'^(#include "siw_cm\.h"\n)',
+                    lambda found: found[1] + KEEPALIVE, "the place of keepalive")
+    text, count = re.subn(r"^(\t+)(tcp_sock_set_nodelay\((.*)\);)$",
+                          r"\1\2\n\tset_keepalive(\3);", text, flags=re.M)
+    if count != 2:
+        raise Missing(f"siw's source sets up {count} kinds of sockets, where two were expected")
+    file.write_text(text)
 
 
 def build_siw(packages, work, log):
@@ -111,13 +137,15 @@ def build_siw(packages, work, log):
 
 
 def build_own(root, work, log):
-    """The guest's own program, compiled with the packages' headers and libraries alone."""
-    program = work / pathlib.Path(OWN).stem
-    command = ["gcc", f"--sysroot={root}", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror",
-               "-o", str(program), str(HERE / OWN), *OWN_LIBRARIES]
-    if subprocess.run(command, stdout=log, stderr=log).returncode != 0:
-        raise Missing(f"{OWN} cannot be compiled; see {log.name}")
-    return program
+    """The guest's own programs, compiled with the packages' headers and libraries alone."""
+    programs = []
+    for name in OWN:
+        programs.append(work / pathlib.Path(name).stem)
+        command = ["gcc", f"--sysroot={root}", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror",
+                   "-o", str(programs[-1]), str(HERE / name), *OWN_LIBRARIES]
+        if subprocess.run(command, stdout=log, stderr=log).returncode != 0:
+            raise Missing(f"{name} cannot be compiled; see {log.name}")
+    return programs
 
 
 def depends(module):
@@ -163,10 +191,10 @@ def loader(root):
 
 def copy_programs(root, own, guest):
     """Programs of the guest with their libraries."""
-    for name in [*PROGRAMS, own, *LIBRARIES]:
+    for name in [*PROGRAMS, *own, *LIBRARIES]:
         target = guest / name if name in LIBRARIES else guest / "bin" / pathlib.Path(name).name
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Its own program has a path that is absolute.
+        # Its own programs have paths that are absolute.
         shutil.copy(root / name, target)
         listed = subprocess.run([*loader(root), "--list", str(root / name)],
                                 capture_output=True, text=True, check=True)

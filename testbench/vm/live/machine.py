@@ -119,7 +119,7 @@ class Guest:
     def parameters(self, values):
         """Set parameters of siw; those not named get their stock values."""
         stock = {"mpa_version": 2, "mpa_crc_required": "N", "mpa_crc_strict": "N",
-                 "peer_to_peer": "N", "rtr_type": RTR["any"]}
+                 "peer_to_peer": "N", "rtr_type": RTR["any"], "keepalive_s": 0}
         lines = [f"echo {value} >/sys/module/siw/parameters/{name}"
                  for name, value in {**stock, **values}.items()]
         self.run("set -e\n" + "\n".join(lines))

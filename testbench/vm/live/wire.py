@@ -51,6 +51,7 @@ class Segment:
 
     ends: tuple
     sequence: int
+    acknowledgement: int
     flags: int
     payload: bytes
 
@@ -70,7 +71,7 @@ def segment(frame):
     payload = frame[head + (frame[head + 12] >> 4) * 4:end]
     ends = tuple((str(ipaddress.ip_address(address)), port)
                  for address, port in zip(addresses, ports))
-    return Segment(ends, struct.unpack_from(">I", frame, head + 4)[0], frame[head + 13], payload)
+    return Segment(ends, *struct.unpack_from(">II", frame, head + 4), frame[head + 13], payload)
 
 
 class Direction:
