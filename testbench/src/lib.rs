@@ -14,5 +14,4 @@ pub mod mutants;
 pub mod selftest;
 pub mod docs;
 pub mod processor;
-pub mod skip;
 mod former_keys;

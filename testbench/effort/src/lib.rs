@@ -10,8 +10,15 @@
 //! nothing that a passing test prints: `make test` repeats these lines, `SHORTENED ...` and
 //! `LEFT OUT ...`, at its end.
 //!
+//! What cannot be done on a machine is `SKIPPED ...` there ([`skipped`], [`not_possible`]), and a
+//! test that needs a process of its own gets one ([`is_alone`]).
+//!
 //! No dependencies, so that any crate's tests may use it.
 #![deny(missing_docs)]
+
+mod alone;
+
+pub use alone::is_alone;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -70,6 +77,17 @@ pub fn is_left_out(what: &str) -> bool {
         say(&format!("LEFT OUT {}: {what}", place()));
     }
     is_left_out
+}
+
+/// A test ends without a result, as the tool `missing` is not there: says so.
+pub fn skipped(test: &str, missing: &str) {
+    let reason = format!("{missing} is missing; `make tools` installs it as root");
+    not_possible(test, &reason);
+}
+
+/// As [`skipped`], for what this machine does not allow.
+pub fn not_possible(test: &str, reason: &str) {
+    say(&format!("SKIPPED {test}: {reason}"));
 }
 
 /// The caller's file and line.

@@ -2,8 +2,8 @@
 use rnic_abi::counters::Counter;
 use rnic_capture::pcap::capture_file;
 use rnic_driver::{Config, Device, Dma, DmaBuffer, Piece, TransmitFrame, TransmitRing};
+use rnic_effort::skipped;
 use rnic_sim::{attach, ReadPath, Simulation, SimulationConfig};
-use rnic_testbench::skip::skipped;
 use rnic_testbench::transmit::{run, Case, Totals};
 use std::cell::RefCell;
 use std::process::Command;

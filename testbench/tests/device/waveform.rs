@@ -3,7 +3,7 @@
 //! Waveforms are compressed with zlib and lz4. Where their headers are missing, and `make tools`
 //! could not install them, the test says so and ends: nothing else of the project needs them.
 
-use rnic_testbench::skip::skipped;
+use rnic_effort::skipped;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

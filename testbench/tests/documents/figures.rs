@@ -3,9 +3,9 @@
 //!
 //! Commits need the history: a clone without it says that it was skipped.
 use crate::assert_none;
+use rnic_effort::not_possible;
 use rnic_testbench::docs::figures::{figures, Figure};
 use rnic_testbench::docs::workspace_root;
-use rnic_testbench::skip::not_possible;
 use std::process::{Command, Output};
 
 fn run(program: &str, arguments: &[&str]) -> Output {

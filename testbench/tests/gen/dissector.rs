@@ -1,7 +1,7 @@
 //! tshark, which shares nothing with this repository, reads what is generated.
 
 use crate::rig::{made, path};
-use rnic_testbench::skip::skipped;
+use rnic_effort::skipped;
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{Faults, IpFamily, Markers, Workload};
 use std::process::Command;

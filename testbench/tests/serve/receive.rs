@@ -1,7 +1,7 @@
 //! The example `receive` over a served capture, against the model.
 
 use crate::server::{with_each, Server};
-use rnic_testbench::skip::skipped;
+use rnic_effort::skipped;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

@@ -50,25 +50,11 @@ fn obstacle() -> Option<String> {
 #[test]
 fn linux_gets_every_octet_and_sends_it_back() {
     if let Some(obstacle) = obstacle() {
-        println!("SKIPPED: Linux' TCP over a tap: {obstacle}");
-        return;
+        return rnic_effort::not_possible("Linux' TCP over a tap", &obstacle);
     }
-    let own = std::env::current_exe().expect("a test knows its program");
-    let inside = [
-        "--exact",
-        "linux::inside_of_the_namespace",
-        "--ignored",
-        "--nocapture",
-    ];
-    let output = Command::new("unshare")
-        .arg("--net")
-        .arg(own)
-        .args(inside)
-        .output();
-    let output = output.expect("unshare was just there");
-    print!("{}", String::from_utf8_lossy(&output.stdout));
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{}", output.status);
+    if rnic_effort::is_alone(&["unshare", "--net"]) {
+        exchange();
+    }
 }
 
 fn ip(arguments: &str) {
@@ -79,9 +65,8 @@ fn ip(arguments: &str) {
     );
 }
 
-#[test]
-#[ignore = "in a network namespace of its own, which another test makes"]
-fn inside_of_the_namespace() {
+/// In that namespace.
+fn exchange() {
     ip(&format!("tuntap add dev {TAP} mode tap"));
     ip(&format!("link set dev {TAP} address 02:00:00:00:00:02 up"));
     ip(&format!("addr add {LINUX}/24 dev {TAP}"));

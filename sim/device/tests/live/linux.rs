@@ -7,7 +7,6 @@
 //! MPA, DDP and RDMAP of that end are written by hand ([`stranger`](crate::stranger)). Where the
 //! system gives no process a network of its own, this is skipped.
 
-use crate::alone::is_alone;
 use crate::scene::{completion, event, octets, post_receives, End, PATIENCE, PORT};
 use crate::stranger::{ddp, mpa};
 use crate::wire::Wire;
@@ -43,12 +42,9 @@ fn the_tcp_of_linux_carries_streams_and_queue_pairs() {
     let tried = Command::new(UNSHARE[0]).arg(UNSHARE[1]).args(make).output();
     if !tried.is_ok_and(|output| output.status.success()) {
         let reason = format!("`{} {}` fails here", UNSHARE.join(" "), make.join(" "));
-        // Seen although the test passes; `.ci/test` repeats it at its end.
-        let line = format!("SKIPPED TCP of Linux: live: {reason}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        return;
+        return rnic_effort::not_possible("TCP of Linux: live", &reason);
     }
-    if !is_alone(&UNSHARE) {
+    if !rnic_effort::is_alone(&UNSHARE) {
         return;
     }
     ip(&make[1..]);

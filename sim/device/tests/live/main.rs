@@ -5,7 +5,6 @@
 mod basics;
 mod batches;
 mod ends;
-mod alone;
 mod linux;
 mod loss;
 mod many;

@@ -1,6 +1,5 @@
 //! Many connections: at once, and one after another, without anything left behind.
 
-use crate::alone::is_alone;
 use crate::scene::{completion, Scene, PATIENCE, PORT};
 use rnic_driver::verbs::endpoint::{EndpointError, PairOptions, QueuePair, SendOperation};
 use rnic_iwarp::queue_pair::Status;
@@ -109,7 +108,7 @@ fn five_hundred_connections_are_open_at_once_and_one_more_is_refused() {
 /// the memory of the process. Tests of one process share its allocator, so this one has another.
 #[test]
 fn connections_that_come_and_go_leave_nothing() {
-    if is_alone(&[]) {
+    if rnic_effort::is_alone(&[]) {
         come_and_go();
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const INSIDE: &str = "FERROWARP_TEST_ALONE";
 
 /// Whether this is that process. Otherwise the test that calls this has been run in it, by
-/// `command` and its arguments, and was right.
+/// `command` and its arguments, or directly without one, and was right.
 ///
 /// # Panics
 /// It was not.
