@@ -12,7 +12,7 @@ use crate::cli::lines::Lines;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::peer_report::{list, CaseReport, Counts, PeerReport, TargetsReport};
 use rnic_device::hub::record::Record;
-use rnic_device::hub::{Hub, HubError, Records, Settings};
+use rnic_device::hub::{Records, Running, Settings};
 use rnic_device::link::{within, LinkKind};
 use rnic_output::{shown, Claims};
 use rnic_peer::limits::{Limits, Network};
@@ -23,7 +23,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const EXAMPLE: &str = "\
@@ -239,8 +238,7 @@ fn seed() -> u64 {
 /// The peer's wire, with a record of it.
 struct Wire {
     stranger: Option<Stranger>,
-    end: Option<UnixStream>,
-    hub: JoinHandle<Result<(), HubError>>,
+    hub: Running,
 }
 
 impl Wire {
@@ -257,30 +255,27 @@ impl Wire {
             dropped: None,
         };
         let (ours, theirs) = UnixStream::pair()?;
-        let (end, ended) = UnixStream::pair()?;
         let links = vec![link.open_privately()?, within(theirs)?];
         let settings = Settings {
             delay_us: arguments.delay,
             ..Settings::default()
         };
-        let mut hub = Hub::new(links, settings, records, ended.into())?;
+        let hub = Running::start(links, settings, records)?;
         let identity = Identity {
             seed: seed(),
             ..Identity::new(own.address, own.bits)
         };
         Ok(Self {
-            hub: thread::spawn(move || hub.run()),
+            hub,
             stranger: Some(Stranger::begin(ours, identity)?),
-            end: Some(end),
         })
     }
 
     /// The capture takes its name.
     fn finish(mut self) -> Result<(), Failure> {
         self.stranger = None;
-        self.end = None;
-        let ended = self.hub.join();
-        Ok(ended.map_err(|_| PlayError::Option("the wire has failed".into()))??)
+        self.hub.end()?;
+        Ok(())
     }
 }
 

@@ -5,20 +5,15 @@ It is another reader than wire.py and fpdus.py, and has to find what they find.
 
 import collections
 import re
-import shutil
-import subprocess
 
 import fpdus
+import tshark
 from processes import Failed
 from wire import OPCODES
 
-MISSING = "tshark is not there"
 SOURCE = re.compile(r"^Internet Protocol Version [46], Src: (\S+),")
 OPCODE = re.compile(r"OpCode: .*\(0x([0-9a-f]+)\)")
 GOOD, BAD = "(Good CRC32)", "CRC check: "
-SECONDS = 120
-# Without it octets are passed over that come behind a segment, or an acknowledgement, beyond them.
-IN_ORDER = "tcp.reassemble_out_of_order:TRUE"
 # A port that the guest has chosen may be that of another protocol.
 IWARP_FIRST = "tcp.try_heuristic_first:TRUE"
 # It takes Sends of such octets as it finds for RPC.
@@ -59,14 +54,11 @@ def expected(connections, ours):
 
 def dissect(capture, connections, ours, bad_crcs):
     """How many FPDUs both have found; fails if they differ, or if something is malformed."""
-    if shutil.which("tshark") is None:
-        return MISSING
-    command = ["tshark", "-r", capture, "-o", IN_ORDER, "-o", IWARP_FIRST, *NOT_INSIDE, "-V",
-               "-O", "iwarp_mpa,iwarp_ddp_rdmap"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    if ran.returncode != 0:
-        raise Failed(f"tshark: {ran.stderr.strip()[-200:]}")
-    kinds, good, bad, malformed = counts(ran.stdout)
+    if not tshark.is_there():
+        return tshark.MISSING
+    text = tshark.read(capture, "-o", IWARP_FIRST, *NOT_INSIDE, "-V", "-O",
+                       "iwarp_mpa,iwarp_ddp_rdmap")
+    kinds, good, bad, malformed = counts(text)
     our_kinds, checked = expected(connections, ours)
     if malformed:
         raise Failed(f"tshark: {malformed[0]}")

@@ -45,15 +45,15 @@ class Killed(Row):
 class Killing(Try):
     """A try of such a row."""
 
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.seconds = TIMEOUT
+
     def device(self):
         """For two programs, one after the other."""
         row = self.row
         return Device(self.programs, self.folder, self.bench, self.capture, clients=2,
                       delay_us=row.delay_us)
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.seconds = TIMEOUT
 
     def client(self, device):
         """Our end has opened the connection."""

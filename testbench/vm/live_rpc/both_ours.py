@@ -4,6 +4,7 @@ import collections
 import subprocess
 import time
 
+import tshark
 from device import last, replay
 from dissect import TYPES
 from processes import Failed
@@ -36,17 +37,11 @@ def once(programs, row, capture):
 
 def named(capture, sent, received):
     """Words for the table; fails if tshark does not name each type as often as the ends have it."""
-    command = ["tshark", "-r", capture, "-Y", "rpcordma || _ws.malformed", "-T", "fields",
-               "-E", "separator=;", "-e", "rpcordma.msg_type", "-e", "_ws.malformed"]
-    try:
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    except FileNotFoundError:
-        return "tshark is not there"
-    if ran.returncode != 0:
-        raise Failed(f"tshark: {last(ran.stderr)}")
+    if not tshark.is_there():
+        return tshark.MISSING
     counts = collections.Counter()
-    for line in ran.stdout.splitlines():
-        kinds, malformed = line.split(";", 1)
+    for kinds, malformed in tshark.fields(capture, "rpcordma || _ws.malformed",
+                                          "rpcordma.msg_type", "_ws.malformed"):
         if malformed:
             raise Failed(f"tshark: a frame is malformed: {malformed}")
         counts.update(kinds.split(","))

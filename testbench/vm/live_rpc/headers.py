@@ -12,6 +12,7 @@ import collections
 import subprocess
 import xml.etree.ElementTree
 
+import tshark
 from processes import Failed
 
 TYPES = ["MSG", "NOMSG", "MSGP", "DONE", "ERROR"]
@@ -58,34 +59,25 @@ def words(message):
     return " ".join(said)
 
 
-# An acknowledgement of ours may pass data that is queued before it, which then is not a segment
-# that comes again.
-TSHARK = ["tshark", "-o", "tcp.reassemble_out_of_order:TRUE"]
-
-
-def sends(capture, seconds):
+def sends(capture):
     """Sends whose last segment tshark has seen, whether it dissects them further or not."""
-    command = [*TSHARK, "-r", capture, "-Y", "iwarp_rdma.opcode", "-T", "fields",
-               "-e", "iwarp_rdma.opcode", "-e", "iwarp_ddp.last_flag"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
-    if ran.returncode != 0:
-        raise Failed(f"tshark: {ran.stderr.strip()[-200:]}")
     count = 0
-    for line in ran.stdout.splitlines():
-        opcodes, lasts = (words.split(",") for words in line.split("\t"))
+    for values in tshark.fields(capture, "iwarp_rdma.opcode", "iwarp_rdma.opcode",
+                                "iwarp_ddp.last_flag"):
+        opcodes, lasts = (words.split(",") for words in values)
         count += sum(int(opcode, 0) in SEND and last in ("1", "True")
                      for opcode, last in zip(opcodes, lasts, strict=True))
     return count
 
 
-def dissected(capture, own, seconds):
+def dissected(capture, own):
     """Lines of the capture, as many of each; `own` are our addresses."""
-    command = [*TSHARK, "-r", capture, "-Y", "rpcordma", "-T", "pdml",
+    command = [*tshark.COMMAND, "-r", capture, "-Y", "rpcordma", "-T", "pdml",
                "-J", "rpcordma ip ipv6"]
     lines = collections.Counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as tshark:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
         try:
-            for _, packet in xml.etree.ElementTree.iterparse(tshark.stdout):
+            for _, packet in xml.etree.ElementTree.iterparse(reader.stdout):
                 if packet.tag != "packet":
                     continue
                 source = [field.get("show") for field in packet.iter("field")
@@ -96,8 +88,8 @@ def dissected(capture, own, seconds):
                 packet.clear()
         except xml.etree.ElementTree.ParseError as error:
             raise Failed(f"tshark's PDML: {error}") from None
-        if tshark.wait(seconds) != 0:
-            raise Failed(f"tshark: status {tshark.returncode}")
+        if reader.wait(tshark.SECONDS) != 0:
+            raise Failed(f"tshark: status {reader.returncode}")
     return lines
 
 

@@ -9,15 +9,17 @@
 //!
 //! - [`medium`]: what becomes of a frame, and when; no I/O and no clock.
 //! - [`record`]: frames into a capture.
-//! - [`Hub`]: links, time, captures.
+//! - [`Hub`]: links, time, captures; [`Running`]: the same on a thread of its own.
 //!
 //! One thread does everything. A frame of any destination goes to every port: whoever is there
 //! knows its own addresses, as on a hub of repeaters.
 
 pub mod medium;
 pub mod record;
+mod running;
 mod settings;
 
+pub use running::Running;
 pub use settings::{Rate, Settings};
 
 use crate::link::{poll_fd, timespec, Link, LinkError, SEEK};

@@ -6,7 +6,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::thread::JoinHandle;
 
 /// What makes a hang a failure.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,8 +32,7 @@ fn has_nothing(peer: &mut UnixStream) -> bool {
 
 /// A hub on a thread, with ports on which it listens, and their peers.
 struct Joined {
-    end: UnixStream,
-    thread: JoinHandle<(Result<(), HubError>, Vec<Counts>)>,
+    hub: Running,
     peers: Vec<UnixStream>,
 }
 
@@ -54,33 +52,19 @@ impl Joined {
             dropped: record(records[1]),
         };
         let path = |port: usize| folder.join(port.to_string());
-        let (end, theirs) = UnixStream::pair().expect("sockets");
-        let (ready, is_ready) = std::sync::mpsc::channel();
         let kinds: Vec<LinkKind> = (0..ports).map(|port| LinkKind::Unix(path(port))).collect();
-        let thread = std::thread::spawn(move || {
-            let ports = kinds
-                .iter()
-                .map(|kind| kind.open_privately().expect("it listens"));
-            let hub = Hub::new(ports.collect(), settings, records, theirs.into());
-            let mut hub = hub.expect("ports enough");
-            ready.send(()).expect("it is waited for");
-            (hub.run(), hub.counts())
-        });
-        is_ready.recv_timeout(PATIENCE).expect("it is there");
+        let hub = Running::open(&kinds, settings, records).expect("ports enough");
         let connect = |port| {
             let peer = UnixStream::connect(path(port)).expect("it listens");
             peer.set_read_timeout(Some(PATIENCE)).expect("a socket");
             peer
         };
         let peers = (0..ports).map(connect).collect();
-        Self { end, thread, peers }
+        Self { hub, peers }
     }
 
     fn end(self) -> Vec<Counts> {
-        drop(self.end);
-        let (result, counts) = self.thread.join().expect("it does not panic");
-        result.expect("all ports are of use");
-        counts
+        self.hub.end().expect("all ports are of use")
     }
 }
 
