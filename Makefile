@@ -15,7 +15,7 @@ GENERATED := --profile dev --package rnic-testbench --test registers --test conf
 
 .DEFAULT_GOAL := help
 .PHONY: help tools demo receive raw-frames counters rping peer outside check test test-long campaign lint bench \
-	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live \
+	emit timing estimate seeds limits bitstream selftest netlist formal equal mutants ip ip-check vm-test live guest \
 	live-rpc live-rpc-long generate check-generated figures clean
 
 help: ## this list
@@ -153,6 +153,11 @@ live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served devic
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping \
 		--bin bandwidth
 	@python3 testbench/vm/live $(if $(PEER),--peer) $(ROWS)
+
+guest: tools ## the shell of that guest, and a wire for our programs: rping of Linux against ours, by hand
+	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping \
+		--bin bandwidth
+	@python3 testbench/vm/live/shell.py
 
 live-rpc: tools ## Linux' NFS client and server in that guest, over RDMA with ours: a table (ROWS=RTL: some rows)
 	cargo build --release --package rnic-testbench --package rnic-examples \

@@ -7,12 +7,15 @@ from processes import Process
 
 
 class Guests:
-    """One guest at a time: `wires` are the hub's ports, the guest's and the bench's."""
+    """One guest at a time: `wires` are the hub's ports, the guest's and the one for others.
 
-    def __init__(self, programs, folder, packages, image, log, has_host=False):
+    `lines` are more of what `Guest` has.
+    """
+
+    def __init__(self, programs, folder, packages, image, log, **lines):
         self.folder, self.made, self.log = folder, (packages, image), log
-        self.has_host, self.programs = has_host, programs
-        self.wires, self.boots, self.guest = (folder / "guest", folder / "bench"), 0, None
+        self.lines, self.programs = lines, programs
+        self.wires, self.boots, self.guest = (folder / "guest", folder / "wire"), 0, None
         ports = [word for wire in self.wires for word in ("--port", f"unix:{wire}")]
         self.hub = Process("rnic hub", [programs / "rnic", "hub", *ports], folder / "hub.log")
 
@@ -41,7 +44,7 @@ class Guests:
             folder = self.folder / f"boot{self.boots}"
             folder.mkdir()
             begun = time.monotonic()
-            self.guest = Guest(*self.made, folder, self.wires[0], self.has_host)
+            self.guest = Guest(*self.made, folder, self.wires[0], **self.lines)
             seconds = time.monotonic() - begun
             self.log.note(f"Linux {self.guest.kernel} is up in {seconds:.1f} s")
         return self.guest

@@ -6,7 +6,7 @@
                                  <-9p---     NUMBER.out and .err, then NUMBER.status
 
 With `has_host` a second Ethernet device reaches the host's TCP at 10.0.2.2, by QEMU's user
-networking.
+networking; with `has_shell` a third serial line, the socket `shell`, has a shell for a person.
 QEMU emulates: KVM is not used. Its `-netdev stream` never connects again, so whatever is at the
 other end of the socket has to stay.
 """
@@ -57,14 +57,16 @@ class Job:
 class Guest:
     """A guest that has booted."""
 
-    def __init__(self, packages, image, folder, wire, has_host=False):
-        self.folder, self.count = folder / "host", 0
+    def __init__(self, packages, image, folder, wire, has_host=False, has_shell=False):
+        self.folder, self.count, self.shell = folder / "host", 0, folder / "shell"
         self.folder.mkdir()
         root = packages / "root"
         commands = folder / "commands"
         self.console = folder / "console"
         host = ["-netdev", "user,id=host",
                 "-device", "virtio-net-pci,netdev=host,romfile="] if has_host else []
+        shell = ["-chardev", f"socket,id=shell,path={self.shell},server=on,wait=off",
+                 "-serial", "chardev:shell"] if has_shell else []
         self.process = Process("QEMU", [
             *loader(root), root / "usr/bin/qemu-system-x86_64",
             "-L", root / "usr/share/qemu", "-L", root / "usr/share/seabios",
@@ -72,13 +74,13 @@ class Guest:
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-serial", f"file:{self.console}",
             "-chardev", f"socket,id=commands,path={commands},server=on,wait=off",
-            "-serial", "chardev:commands",
+            "-serial", "chardev:commands", *shell,
             "-netdev", f"stream,id=net,server=off,addr.type=unix,addr.path={wire}",
             "-device", "virtio-net-pci,netdev=net,mac=52:54:00:00:02:02,romfile=", *host,
             "-fsdev", f"local,id=host,path={self.folder},security_model=none",
             "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
             "-kernel", next((root / "boot").glob("vmlinuz-*")), "-initrd", image,
-            "-append", "console=ttyS0 panic=-1 quiet",
+            "-append", "console=ttyS0 panic=-1 quiet" + " shell" * has_shell,
         ], folder / "qemu.log", QEMU_MODULE_DIR=str(root / "usr/lib/x86_64-linux-gnu/qemu"))
         try:
             up = self.folder / "up"

@@ -6,7 +6,10 @@ use clap::builder::RangedU64ValueParser;
 use rpcrdma::Settings;
 use std::path::PathBuf;
 
-/// Device, address, interface and MPA.
+/// A client whose reset was lost would otherwise stay one of `--clients` until the server's end.
+const SERVER_KEEPALIVE_S: u64 = 60;
+
+/// Device, address, interface and MPA. A server probes silent clients by default, each minute.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RpcOptions {
     /// `vfio:0000:01:00.0`, `vfio-user:PATH`, `sim:rtl,LINK` or `sim:model,LINK`
@@ -53,6 +56,10 @@ impl RpcOptions {
     /// As the other programs have them.
     #[must_use]
     pub fn options(&self, is_server: bool) -> Options {
+        let mut interface = self.interface.clone();
+        if is_server {
+            interface.keepalive.get_or_insert(SERVER_KEEPALIVE_S);
+        }
         Options {
             device: self.device.clone(),
             role: Role {
@@ -62,7 +69,7 @@ impl RpcOptions {
             address: self.address.clone(),
             port: self.port,
             timeout: self.timeout,
-            interface: self.interface.clone(),
+            interface,
             startup: self.startup,
         }
     }
@@ -77,5 +84,30 @@ impl RpcOptions {
             log_headers: self.headers.is_some(),
             ..Settings::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: RpcOptions,
+    }
+
+    fn keepalive(is_server: bool, more: &[&str]) -> Option<u64> {
+        let words = ["program", "sim:model,unix:wire", "--own", "192.0.2.1/24"];
+        let parsed = Arguments::parse_from(words.iter().chain(more));
+        parsed.options.options(is_server).interface.keepalive
+    }
+
+    #[test]
+    fn a_server_probes_silent_clients_by_default() {
+        assert_eq!(keepalive(true, &[]), Some(SERVER_KEEPALIVE_S));
+        assert_eq!(keepalive(true, &["--keepalive", "5"]), Some(5));
+        assert_eq!(keepalive(false, &[]), None);
     }
 }
