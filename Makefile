@@ -149,14 +149,14 @@ mutants: tools ## single changes of the emitted Verilog, each of which a check m
 vm-test: tools ## the driver in a Linux guest (QEMU, IOMMU, /dev/vfio) on the served device
 	@testbench/vm/vm-test
 
+LIVE_PROGRAMS := --package rnic-testbench --package rnic-examples --bin rnic --bin rping --bin bandwidth
+
 live: tools ## Linux' software iWARP in a guest (QEMU) talks to the served device: a table (ROWS=RTL: some rows; PEER=1: the cases of rnic peer)
-	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping \
-		--bin bandwidth
+	cargo build --release $(LIVE_PROGRAMS)
 	@python3 testbench/vm/live $(if $(PEER),--peer) $(ROWS)
 
 guest: tools ## the shell of that guest, and a wire for our programs: rping of Linux against ours, by hand
-	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping \
-		--bin bandwidth
+	cargo build --release $(LIVE_PROGRAMS)
 	@python3 testbench/vm/live/shell.py
 
 live-rpc: tools ## Linux' NFS client and server in that guest, over RDMA with ours: a table (ROWS=RTL: some rows)

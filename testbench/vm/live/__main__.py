@@ -14,7 +14,6 @@ Status: 0, all rows passed; 1, one failed; 2, something that is needed is missin
 siw are findings: with PEER=1 the status is 0 when all cases were played.
 """
 
-import os
 import pathlib
 import tempfile
 
@@ -31,11 +30,9 @@ from guests import Guests
 from processes import Failed
 from report import Log, table
 from rows import rows
+from verb import PROGRAMS, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-TOOLS = ROOT / ".tools" / "live"
 CAPTURES = ROOT / "build" / "live"
-PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 LOG = Log("live", CAPTURES / "log")
 TRIES = 3
 
@@ -90,7 +87,7 @@ class Bench(Guests):
 
 def guests():
     """A bench, and a folder for it."""
-    return verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG)
+    return verb.guests(Bench, CAPTURES, LOG)
 
 
 def run_peer(words):
@@ -106,7 +103,7 @@ def run_peer(words):
 
 def main(words):
     """The verb."""
-    verb.expect(PROGRAMS, ("rnic", "rping", "bandwidth"), "live")
+    verb.expect(("rnic", "rping", "bandwidth"), "live")
     if words[:1] == ["--peer"]:
         return run_peer(words[1:])
     chosen = verb.chosen([*rows(), *terminate.rows(), *many.rows(), *killed.rows(),

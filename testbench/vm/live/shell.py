@@ -11,7 +11,6 @@ Environment and status are those of `make live`.
 
 import contextlib
 import os
-import pathlib
 import selectors
 import shutil
 import socket
@@ -19,16 +18,12 @@ import sys
 import termios
 import tty
 
-import image
-import packages
 import verb
 from guests import Guests
 from machine import ADDRESS
 from report import Log
+from verb import PROGRAMS, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-TOOLS = ROOT / ".tools" / "live"
-PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 FOLDER = ROOT / "build" / "guest"
 LOG = Log("guest", FOLDER / "log")
 CHUNK = 4096
@@ -100,12 +95,11 @@ def talk(line, source, sink):
 
 def main(_):
     """Boot, say what can be typed, and talk."""
-    verb.expect(PROGRAMS, ("rnic", "rping"), "guest")
-    made = packages.fetch(TOOLS, LOG.say)
-    guest_image = image.make(made, TOOLS, LOG.say)
+    verb.expect(("rnic", "rping", "bandwidth"), "guest")
+    parts = verb.parts(LOG)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    with Guests(PROGRAMS, FOLDER, made, guest_image, LOG, has_shell=True) as guests:
+    with Guests(PROGRAMS, FOLDER, *parts, LOG, has_shell=True) as guests:
         guest = guests.booted()
         paths = (os.path.relpath(path) for path in (PROGRAMS / "rping", guests.wires[1]))
         print(greeting(guest.kernel, *paths), end="", flush=True)

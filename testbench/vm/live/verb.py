@@ -5,6 +5,7 @@ what was wrong with it. Out: packages and their versions, a table, and the statu
 """
 
 import contextlib
+import os
 import pathlib
 import platform
 import shutil
@@ -18,6 +19,10 @@ import packages
 from processes import Failed, Process
 from report import table
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+TOOLS = ROOT / ".tools" / "live"
+# Where cargo has built ours.
+PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 # The verilated library is built when it is first wanted.
 LIBRARY_SECONDS = 900
 
@@ -30,13 +35,13 @@ def chosen(rows, words):
     return found
 
 
-def expect(programs, names, verb):
+def expect(names, verb):
     """Refuses a machine that cannot run the guest, or that has not built our programs."""
     if platform.machine() != "x86_64":
         raise packages.Missing("the guest's programs are of x86_64, this machine is not")
     for name in names:
-        if not (programs / name).exists():
-            raise packages.Missing(f"{programs / name} is missing; make {verb} builds it")
+        if not (PROGRAMS / name).exists():
+            raise packages.Missing(f"{PROGRAMS / name} is missing; make {verb} builds it")
 
 
 def warm(programs, folder):
@@ -47,17 +52,22 @@ def warm(programs, folder):
         serve.until(socket.exists, LIBRARY_SECONDS)
 
 
+def parts(log):
+    """What a guest is made of: Debian's packages and the image; fetched and built if need be."""
+    fetched = packages.fetch(TOOLS, log.say)
+    return fetched, image.make(fetched, TOOLS, log.say)
+
+
 @contextlib.contextmanager
-def guests(kind, programs, tools, captures, log, **options):
+def guests(kind, captures, log, **lines):
     """A bench of this kind and a folder for it; when it is done, what it was made of is printed."""
-    fetched = packages.fetch(tools, log.say)
-    guest_image = image.make(fetched, tools, log.say)
+    fetched, guest_image = parts(log)
     shutil.rmtree(captures, ignore_errors=True)
     captures.mkdir(parents=True)
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix=f"{log.verb}-") as name:
         folder = pathlib.Path(name)
-        with kind(programs, folder, fetched, guest_image, log, **options) as bench:
+        with kind(PROGRAMS, folder, fetched, guest_image, log, **lines) as bench:
             yield bench, folder
     print((fetched / "versions").read_text(), end="")
     print(f"{bench.boots} boots, {time.monotonic() - begun:.0f} s in all")

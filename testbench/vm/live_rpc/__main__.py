@@ -12,7 +12,6 @@ Environment: as of `make live`.
 Status: 0, all rows passed; 1, one failed; 2, something that is needed is missing.
 """
 
-import os
 import pathlib
 import sys
 import tempfile
@@ -34,11 +33,9 @@ from processes import Failed
 from report import Log
 from rows import long_rows, rows
 from stage import Stage
+from verb import PROGRAMS, ROOT
 
-ROOT = HERE.parents[2]
-TOOLS = ROOT / ".tools" / "live"
 CAPTURES = ROOT / "build" / "live-rpc"
-PROGRAMS = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 LOG = Log("live-rpc", CAPTURES / "log")
 TRIES = 3
 REPLAY_SECONDS = 300
@@ -109,11 +106,11 @@ class Bench(Guests):
 
 def main(words):
     """The verb."""
-    verb.expect(PROGRAMS, ("rnic", "nfs_server", "nfs_copy", "rpc_ping"), "live-rpc")
+    verb.expect(("rnic", "nfs_server", "nfs_copy", "rpc_ping"), "live-rpc")
     is_long = "--long" in words
     words = [word for word in words if word != "--long"]
     chosen = verb.chosen(long_rows() if is_long else rows(), words)
-    bench = verb.guests(Bench, PROGRAMS, TOOLS, CAPTURES, LOG, has_host=True)
+    bench = verb.guests(Bench, CAPTURES, LOG, has_host=True)
     with bench as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
     return verb.report(lines, failed, "live-rpc")
