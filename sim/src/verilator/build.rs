@@ -2,7 +2,7 @@
 
 use super::command::{
     compile, content_key, link, once, processor, run, verilator_root, write, COMMON_FLAGS,
-    LINK_FLAGS, MODEL_FLAGS, RUNTIME_FLAGS, SLOW_FLAGS, TRACED_FLAGS,
+    GUIDED_FLAGS, LINK_FLAGS, MODEL_FLAGS, RUNTIME_FLAGS, SLOW_FLAGS,
 };
 use super::compiler::{Compiler, Profiler};
 use super::gating::{self, Gated};
@@ -59,7 +59,8 @@ pub fn build_with(
     let compiler = Compiler::find()?;
     let tools = [compiler.command.as_str(), &compiler.version, &processor()];
     let flags = [
-        fast_flags(options.trace),
+        MODEL_FLAGS,
+        GUIDED_FLAGS,
         SLOW_FLAGS,
         RUNTIME_FLAGS,
         LINK_FLAGS,
@@ -79,14 +80,6 @@ pub fn build_with(
     Ok(folder.join(LIBRARY))
 }
 
-/// What the code that runs every cycle is compiled with.
-fn fast_flags(trace: bool) -> &'static str {
-    match trace {
-        true => TRACED_FLAGS,
-        false => MODEL_FLAGS,
-    }
-}
-
 /// Two compilations with a profile, otherwise one.
 fn compile_and_link(
     work: &Path,
@@ -104,12 +97,8 @@ fn compile_and_link(
         _ => false,
     };
     let flags = |above| trained.then(|| profile::use_flag(above));
-    compile(
-        work,
-        compiler,
-        fast_flags(options.trace),
-        flags("../").as_slice(),
-    )?;
+    let fast = if trained { GUIDED_FLAGS } else { MODEL_FLAGS };
+    compile(work, compiler, fast, flags("../").as_slice())?;
     link(work, compiler, flags("").as_slice(), LIBRARY, options.trace)
 }
 

@@ -15,7 +15,7 @@
 //! | enters | generated C++, a run to train with, clang and its `llvm-profdata`    |
 //! | leaves | the profile, and the flag by which the second compilation uses it    |
 
-use super::command::{compile, link, run, MODEL_FLAGS};
+use super::command::{compile, link, run, GUIDED_FLAGS};
 use super::compiler::{Compiler, Profiler};
 use crate::error::SimError;
 use std::fmt;
@@ -54,7 +54,7 @@ pub(super) fn train(
     training: Training,
 ) -> Result<(), SimError> {
     const INSTRUMENT: &str = "-fprofile-instr-generate";
-    compile(work, compiler, MODEL_FLAGS, &[INSTRUMENT.to_owned()])?;
+    compile(work, compiler, GUIDED_FLAGS, &[INSTRUMENT.to_owned()])?;
     let counts = format!("-DRNIC_TRAINING={:?}", work.join(COUNTS));
     let flags = [INSTRUMENT.to_owned(), counts];
     link(work, compiler, &flags, INSTRUMENTED, false)?;

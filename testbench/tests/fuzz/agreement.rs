@@ -1,6 +1,6 @@
 //! Hardware and model agree on random traffic.
 
-use crate::{runs, settings, RUNS, RUNS_WIDE};
+use crate::{runs, settings, RUNS, RUNS_FRESH, RUNS_WIDE};
 use rnic_testbench::fuzz::{Campaign, Failure, Settings, Totals};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -59,7 +59,7 @@ fn rtl_and_model_agree_on_random_traffic_of_a_fixed_seed() {
 #[test]
 fn rtl_and_model_agree_on_random_traffic_of_a_fresh_seed() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
-    let runs = runs(RUNS);
+    let runs = runs(RUNS_FRESH);
     println!("fresh seed {seed}: rnic fuzz --seed {seed} --runs {runs}");
     agrees("fresh", seed, 64, runs);
 }

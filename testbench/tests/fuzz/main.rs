@@ -23,6 +23,8 @@ use std::process::{Command, Output};
 
 /// Runs of a test at W = 64, in a short run and in a long one.
 const RUNS: [u64; 2] = [5, 20];
+/// The same of a fresh seed, which differs in each run of the tests.
+const RUNS_FRESH: [u64; 2] = [2, 20];
 /// Ordinary runs of a test at W = 512, and hostile ones at W = 128 and 512.
 const RUNS_WIDE: [u64; 2] = [1, 3];
 /// Hostile runs of a test, in a short run and in a long one.

@@ -104,8 +104,12 @@ fn pace(octets: usize, frames: usize, latency: u64) -> f64 {
     cycles as f64 / (frames - 1 - from) as f64
 }
 
+/// Printed. A frame that never leaves would fail it, and the test of random frames below as well.
 #[test]
 fn frames_keep_up_with_the_wire() {
+    if rnic_effort::is_left_out("figures of a bench") {
+        return;
+    }
     for latency in [60, 300] {
         println!("read latency {latency} cycles:");
         for (octets, frames) in [(54, 90), (66, 90), (256, 60), (1518, 24), (9018, 12)] {

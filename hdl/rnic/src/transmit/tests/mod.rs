@@ -376,7 +376,7 @@ fn set_up_and_reset_in_mid_traffic() {
         ..ALL_FATES
     };
     let mut settled = 0;
-    for round in 0..40 {
+    for round in 0..rnic_effort::count("rounds", 24, 40) {
         for _ in 0..100 + uut.random.below(700) {
             let mut random = uut.random.clone();
             rig.produce(&mut plan, &mut random);

@@ -15,10 +15,10 @@ const RESERVE: u64 = 80;
 const LONG_RESERVE: u64 = 200;
 /// Octets missing that the first reserve does not hold.
 const FAR_OCTETS: u32 = 1 << 14;
-const TIMEOUT_LOG2: u64 = 10;
+const TIMEOUT_LOG2: u64 = 9;
 /// Cycles without a frame of the owner in which it still is the owner, and after which it is not.
-const STILL_OWNER: usize = 800;
-const TIMED_OUT: usize = 1100;
+const STILL_OWNER: usize = 400;
+const TIMED_OUT: usize = 560;
 /// Cycles from one rewrite of all contexts to the next.
 const ROUND: usize = 4_000;
 
@@ -94,7 +94,7 @@ impl Test {
         self.step = Step::Rest(self.cycle + 10);
         if self.owner.is_some() {
             let silent = self.cycle - self.since;
-            if silent > STILL_OWNER || random.chance(1, 16) {
+            if silent > STILL_OWNER || random.chance(1, 64) {
                 self.step = Step::Rest(self.cycle + TIMED_OUT);
                 self.owner = None;
                 self.seen.expired += 1;
@@ -326,7 +326,8 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
     let mut bench = Bench::with_connections(STREAMS, &mut Random::from_environment());
     let mut test = Test::default();
     let uut = TcpRoom::default();
-    lockstep!("tcp_room_reserve", uut, 150_000, |uut, random| {
+    let cycles = rnic_effort::count("cycles", 75_000, 150_000);
+    lockstep!("tcp_room_reserve", uut, cycles, |uut, random| {
         uut.reset.next = test.cycle == 0;
         if test.cycle == 0 {
             uut.ooo_pages.next = u64::from(OUT_OF_ORDER_PAGES_MAX).into();
