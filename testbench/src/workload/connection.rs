@@ -341,7 +341,9 @@ impl Arrived {
     }
 
     fn has_some(&self, octets: &Range<usize>) -> bool {
-        octets.clone().any(|octet| self.has(octet))
+        let mut ahead = self.ahead.range(..octets.end);
+        let is_ahead = ahead.any(|(_, &end)| end > octets.start);
+        !octets.is_empty() && (octets.start < self.next || is_ahead)
     }
 
     /// Change each octet of `payload`, which is that of `octets`, that has arrived.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Part of every hash: raise it when the generated program or the build changes.
-const BUILD_VERSION: u32 = 1;
+const BUILD_VERSION: u32 = 2;
 
 /// Widths differ in nearly every line that rust-hdl emits and are judged by our own lint; every
 /// other warning is fatal, latches and combinational loops named here so that it stays so.
@@ -28,9 +28,14 @@ const VERILATOR_OPTIONS: [&str; 6] = [
     "--prefix",
 ];
 
+/// What all programs are linked with, and what they include first.
+const LIBRARY: &str = "verilated.o";
+const HEADERS: &str = "model.h";
+
+/// Programs run for seconds at most: optimised, most would take longer to compile.
 const CXX_OPTIONS: [&str; 6] = [
     "-std=c++17",
-    "-O1",
+    "-O0",
     "-DVM_SC=0",
     "-DVM_TRACE=0",
     "-DVM_COVERAGE=0",
@@ -92,21 +97,23 @@ pub(super) fn build(name: &str, verilog: &str, ports: &Ports) -> Model {
                 scratch.join("simulate.cpp"),
                 with_model_sources(scratch, &program)?,
             )?;
-            let library = runtime_library(&root);
+            let runtime = runtime(&root);
             let mut compiler = compiler(&root);
+            compiler.arg("-include").arg(runtime.join(HEADERS));
             compiler
                 .arg("-o")
                 .arg(scratch.join("simulate"))
                 .arg(scratch.join("simulate.cpp"));
-            execute(compiler.arg(library).arg("-pthread"));
+            execute(compiler.arg(runtime.join(LIBRARY)).arg("-pthread"));
             Ok(())
         });
     }
     Model { directory }
 }
 
-/// Verilator's support code, compiled once for each installation.
-fn runtime_library(root: &Path) -> PathBuf {
+/// The folder of Verilator's support code, compiled once for each installation: its library, and
+/// its headers, which alone are half of a small program.
+fn runtime(root: &Path) -> PathBuf {
     let place = root.to_string_lossy();
     let key = content_key([&*place].into_iter().chain(CXX_OPTIONS));
     let directory = lockstep_directory().join(format!("runtime-{key}"));
@@ -121,12 +128,18 @@ fn runtime_library(root: &Path) -> PathBuf {
                 .arg(include)
                 .arg("-c")
                 .arg("-o")
-                .arg(scratch.join("verilated.o"));
+                .arg(scratch.join(LIBRARY));
             execute(compiler.arg(scratch.join("runtime.cpp")));
+            fs::write(scratch.join(HEADERS), "#include \"verilated.h\"\n")?;
+            let mut compiler = self::compiler(root);
+            compiler.args(["-x", "c++-header", "-o"]);
+            // Where compilers look for it.
+            compiler.arg(scratch.join(format!("{HEADERS}.gch")));
+            execute(compiler.arg(scratch.join(HEADERS)));
             Ok(())
         });
     }
-    directory.join("verilated.o")
+    directory
 }
 
 /// Fills a scratch directory and renames it to `directory`, so that a half-built one is never
