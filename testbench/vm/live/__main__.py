@@ -20,6 +20,7 @@ import tempfile
 import bandwidth
 import keepalive
 import killed
+import left
 import many
 import scripted
 import terminate
@@ -107,7 +108,7 @@ def main(words):
     if words[:1] == ["--peer"]:
         return run_peer(words[1:])
     chosen = verb.chosen([*rows(), *terminate.rows(), *many.rows(), *killed.rows(),
-                          *keepalive.rows(), *bandwidth.rows()], words)
+                          *left.rows(), *keepalive.rows(), *bandwidth.rows()], words)
     with guests() as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
     return verb.report(lines, failed, "live")

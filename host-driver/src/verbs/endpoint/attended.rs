@@ -8,6 +8,7 @@ use super::live::Live;
 use super::notice::Notice;
 use super::settings::EndpointSettings;
 use super::shared::{Clock, Shared};
+use super::sharing::SharedCompletions;
 use super::stream::Stream;
 use super::wire::EndpointCounts;
 use crate::bus::{FunctionBar, FunctionMemory, PciFunction};
@@ -190,6 +191,14 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         sources
             .into_iter()
             .try_for_each(|source| ledger.device().route_interrupt(source, vector))
+    }
+
+    /// A place for the completions of several queue pairs.
+    ///
+    /// # Errors
+    /// [`EndpointError::System`] if there is no file left, [`EndpointError::Ended`].
+    pub fn shared_completions(&self) -> Result<SharedCompletions<B, D>, EndpointError> {
+        SharedCompletions::new(&self.shared)
     }
 
     /// Open a connection to `peer`, and wait until it is there.

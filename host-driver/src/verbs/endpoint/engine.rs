@@ -12,6 +12,7 @@
 use super::live::Live;
 use super::notice::Notice;
 use super::settings::emss_octets;
+use super::sharing::Order;
 use super::tap::Tap;
 use super::wire::{EndpointCounts, Wire};
 use crate::device::access::{Bar, Dma};
@@ -21,7 +22,7 @@ use crate::verbs::ledger::{Core, Ledger};
 use rnic_tcp::{Listener, SeqNumber};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Turns of the loop before others get the lock.
 const ROUNDS_MAX: usize = 64;
@@ -51,6 +52,8 @@ pub(super) struct Engine<B: Bar, D: Dma> {
     /// By the device's number, which every event and completion has.
     by_number: Vec<Option<u64>>,
     pub(super) listeners: Vec<Listening>,
+    /// Places for completions of several connections.
+    pub(super) orders: Vec<Weak<Order>>,
     /// Deadlines of connections.
     pub(super) timers: BTreeSet<(u64, u64)>,
     /// Connections that have something to do.
@@ -80,6 +83,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             by_ends: HashMap::new(),
             by_number: Vec::new(),
             listeners: Vec::new(),
+            orders: Vec::new(),
             timers: BTreeSet::new(),
             queued: VecDeque::new(),
             blocked: BTreeSet::new(),
@@ -383,6 +387,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         }
         for listening in self.listeners.drain(..) {
             listening.notice.raise();
+        }
+        for order in self.orders.drain(..).filter_map(|order| order.upgrade()) {
+            order.notice.raise();
         }
     }
 }

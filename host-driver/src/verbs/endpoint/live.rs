@@ -10,6 +10,7 @@
 use super::notice::Notice;
 use super::pair::{Pair, PairHost, Resources};
 use super::records::{Body, Record, Records};
+use super::sharing::Collected;
 use super::wire::Wire;
 use crate::device::access::{Bar, Dma};
 use crate::stack::Ends;
@@ -61,12 +62,14 @@ pub(super) enum Outcome {
     Refused(super::error::EndpointError),
 }
 
+/// A completion, with the memory of a receive.
+pub(super) type Completed = (Completion, Option<u64>);
+
 /// What waits for the user of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) outcome: Option<Outcome>,
-    /// With the memory of a receive.
-    pub(super) completions: VecDeque<(Completion, Option<u64>)>,
+    pub(super) completions: VecDeque<Completed>,
     pub(super) events: VecDeque<PairEvent>,
 }
 
@@ -109,6 +112,8 @@ pub(super) struct Live {
     /// Memory of messages that have arrived, if it goes back with the completion.
     pub(super) arrived: VecDeque<Option<u64>>,
     pub(super) inbox: Inbox,
+    /// Where completions are polled, if not from here.
+    pub(super) collected: Option<Collected>,
     pub(super) notice: Arc<Notice>,
     pub(super) is_connected: bool,
     pub(super) is_peer_closed: bool,
@@ -150,6 +155,7 @@ impl Live {
             lent: VecDeque::new(),
             arrived: VecDeque::new(),
             inbox: Inbox::default(),
+            collected: None,
             notice,
             is_peer_closed: false,
             lost: None,
@@ -370,8 +376,11 @@ impl Live {
             log::debug!("{}: {shown:?}", self.ends.peer);
             self.inbox.events.push_back(shown);
         }
+        if has_happened {
+            self.notice.raise();
+        }
+        let before = self.inbox.completions.len();
         while let Some(completion) = pair.machine.poll_completion() {
-            has_happened = true;
             let memory = match completion.kind {
                 Kind::Receive(Some(_)) => self.arrived.pop_front().flatten(),
                 Kind::Receive(None) => None,
@@ -384,10 +393,11 @@ impl Live {
             };
             self.inbox.completions.push_back((completion, memory));
         }
-        if has_happened {
-            self.notice.raise();
+        let completed = self.inbox.completions.len() - before;
+        if completed > 0 {
+            self.tell_completed(completed);
         }
-        has_happened
+        has_happened || completed > 0
     }
 
     /// End at once: the peer gets an RST, and everything posted is flushed.

@@ -27,6 +27,7 @@
 //! | `request`    | a peer's Request that waits for its answer                   |
 //! | `queue_pair` | a queue pair, from its start to its end                      |
 //! | `posting`    | requests posted, each of which completes once                |
+//! | `sharing`    | completions of several queue pairs in one place              |
 //! | `listener`   | connections that others open                                 |
 //! | `steps`      | what one handle of a connection becomes                      |
 //! | `attended`   | an endpoint, and who runs it                                 |
@@ -56,6 +57,7 @@ mod settings;
 mod work;
 mod queue_pair;
 mod posting;
+mod sharing;
 mod request;
 mod stream;
 mod listener;
@@ -73,6 +75,7 @@ pub use live::PairEvent;
 pub use queue_pair::{PairOptions, QueuePair};
 pub use request::ConnectionRequest;
 pub use settings::EndpointSettings;
+pub use sharing::{SharedCompletions, TaggedCompletion};
 pub use stream::{ExpectedRequest, Stream};
 pub use tap::{Tap, Way};
 pub use wire::EndpointCounts;

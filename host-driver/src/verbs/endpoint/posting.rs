@@ -5,15 +5,15 @@ use super::live::Live;
 use super::notice::end_of;
 use super::queue_pair::QueuePair;
 use super::wire::Wire;
-use super::work::{work, SendOperation, WorkCompletion, WorkKind};
+use super::work::{work, SendOperation, WorkCompletion};
 use crate::bus::Access;
 use crate::device::access::{Bar, Dma, DmaBuffer};
 use crate::device::error::DriverError;
 use crate::verbs::frames::Part;
-use crate::verbs::ledger::{Core, Ledger, Object};
+use crate::verbs::ledger::{Core, Ledger};
 use crate::verbs::memory::Memory;
 use rnic_iwarp::queue_pair::{Completion, Kind, PostError, Status};
-use rnic_wire::ddp::rdmap::{Opcode, QN_SEND};
+use rnic_wire::ddp::rdmap::QN_SEND;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,49 +123,29 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// The next completion, if there is one.
     ///
     /// # Errors
-    /// [`EndpointError::Ended`].
+    /// [`EndpointError::Ended`]; [`EndpointError::State`] of a pair that shares its completions
+    /// ([`SharedCompletions`](super::SharedCompletions)).
     pub fn poll_completion(&self) -> Result<Option<WorkCompletion<B, D>>, EndpointError> {
         let polled = self.handle.view(|live| {
+            if live.collected.is_some() {
+                let (peer, state) = (live.ends.peer, "shares its completions");
+                return Err(EndpointError::State { peer, state });
+            }
             let polled = live.inbox.completions.pop_front();
             if polled.is_none() && live.inbox.events.is_empty() {
                 // Under the lock under which it is raised.
                 self.handle.notice.take();
             }
-            polled
-        })?;
-        let Some((completion, memory)) = polled else {
-            return Ok(None);
-        };
-        let memory = memory.map(|id| {
-            let core = &self.handle.shared.core;
-            let mut ledger = core.lock();
-            let place = ledger.place(id);
-            ledger.handles.insert(id, Object::Memory(place.octets));
-            drop(ledger);
-            Memory::of(core, id, place)
-        });
-        let (kind, message) = match completion.kind {
-            Kind::Send => (WorkKind::Send, None),
-            Kind::Write => (WorkKind::Write, None),
-            Kind::Read => (WorkKind::Read, None),
-            Kind::Receive(message) => (WorkKind::Receive, message),
-        };
-        let solicited = [Opcode::SendSolicited, Opcode::SendSolicitedInvalidate];
-        Ok(Some(WorkCompletion {
-            id: completion.id,
-            kind,
-            status: completion.status,
-            octets: message.map_or(0, |message| message.octets as usize),
-            invalidated_stag: message.and_then(|message| message.invalidated_stag),
-            solicited: message.is_some_and(|message| solicited.contains(&message.opcode)),
-            memory,
-        }))
+            Ok(polled)
+        })??;
+        let core = &self.handle.shared.core;
+        Ok(polled.map(|completed| WorkCompletion::of(core, completed)))
     }
 
     /// The next completion, as soon as there is one.
     ///
     /// # Errors
-    /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
+    /// [`EndpointError::TimedOut`]; those of [`QueuePair::poll_completion`].
     pub fn wait_completion(
         &self,
         timeout: Option<Duration>,
@@ -282,6 +262,6 @@ impl Live {
             status: Status::Flushed,
         };
         self.inbox.completions.push_back((completion, memory));
-        self.notice.raise();
+        self.tell_completed(1);
     }
 }

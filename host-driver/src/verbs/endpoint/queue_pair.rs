@@ -223,13 +223,13 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         })?
     }
 
-    /// Wait until there is a completion or an event.
+    /// Wait until there is a completion, unless they are shared, or an event.
     ///
     /// # Errors
     /// [`EndpointError::TimedOut`], [`EndpointError::Ended`].
     pub fn wait(&self, timeout: Option<Duration>) -> Result<(), EndpointError> {
         self.handle.wait_for(end_of(timeout), |live| {
-            let has_some = !live.inbox.completions.is_empty() || !live.inbox.events.is_empty();
+            let has_some = live.has_own_completions() || !live.inbox.events.is_empty();
             has_some.then_some(())
         })
     }
@@ -241,7 +241,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     pub fn poll_event(&self) -> Result<Option<PairEvent>, EndpointError> {
         self.handle.view(|live| {
             let polled = live.inbox.events.pop_front();
-            if polled.is_none() && live.inbox.completions.is_empty() {
+            if polled.is_none() && !live.has_own_completions() {
                 self.handle.notice.take();
             }
             polled
@@ -304,7 +304,8 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
 }
 
 impl<B: Bar, D: Dma> AsFd for QueuePair<B, D> {
-    /// Readable from a completion or an event on until both were polled to the end.
+    /// Readable from a completion or an event on until both were polled to the end; of a pair that
+    /// shares its completions, from an event on.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.handle.notice.as_fd()
     }

@@ -1,17 +1,18 @@
 //! Requests as the application posts them, and as they complete.
 
 use super::error::EndpointError;
-use super::live::Held;
+use super::live::{Completed, Held};
 use super::wire::Wire;
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
 use crate::verbs::frames::Part;
-use crate::verbs::ledger::Core;
+use crate::verbs::ledger::{Core, Object};
 use crate::verbs::memory::Memory;
 use crate::verbs::region::MemoryRegion;
 use rnic_iwarp::framer::{Piece, Pieces, PIECES_MAX};
-use rnic_iwarp::queue_pair::{Operation, Status, WorkRequest};
+use rnic_iwarp::queue_pair::{Kind, Operation, Status, WorkRequest};
+use rnic_wire::ddp::rdmap::Opcode;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -105,6 +106,33 @@ pub struct WorkCompletion<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
 }
 
 impl<B: Bar, D: Dma> WorkCompletion<B, D> {
+    /// A completion of the machine's as the application sees it; the memory is its own again.
+    pub(super) fn of(core: &Arc<Core<B, D>>, (completion, memory): Completed) -> Self {
+        let memory = memory.map(|id| {
+            let mut ledger = core.lock();
+            let place = ledger.place(id);
+            ledger.handles.insert(id, Object::Memory(place.octets));
+            drop(ledger);
+            Memory::of(core, id, place)
+        });
+        let (kind, message) = match completion.kind {
+            Kind::Send => (WorkKind::Send, None),
+            Kind::Write => (WorkKind::Write, None),
+            Kind::Read => (WorkKind::Read, None),
+            Kind::Receive(message) => (WorkKind::Receive, message),
+        };
+        let solicited = [Opcode::SendSolicited, Opcode::SendSolicitedInvalidate];
+        Self {
+            id: completion.id,
+            kind,
+            status: completion.status,
+            octets: message.map_or(0, |message| message.octets as usize),
+            invalidated_stag: message.and_then(|message| message.invalidated_stag),
+            solicited: message.is_some_and(|message| solicited.contains(&message.opcode)),
+            memory,
+        }
+    }
+
     /// The octets of a message that was received, copied; none of one in a region.
     pub fn message(&self) -> Vec<u8> {
         let memory = self.memory.as_ref();

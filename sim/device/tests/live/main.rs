@@ -9,6 +9,7 @@ mod linux;
 mod loss;
 mod many;
 mod scene;
+mod sharing;
 mod wire;
 mod hostile;
 mod hostile_ground;
