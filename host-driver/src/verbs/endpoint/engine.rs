@@ -11,8 +11,8 @@
 
 use super::live::Live;
 use super::notice::Notice;
+use super::order::Order;
 use super::settings::emss_octets;
-use super::sharing::Order;
 use super::tap::Tap;
 use super::wire::{EndpointCounts, Wire};
 use crate::device::access::{Bar, Dma};

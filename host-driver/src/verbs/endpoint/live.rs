@@ -8,9 +8,9 @@
 //! ```
 
 use super::notice::Notice;
+use super::order::Collected;
 use super::pair::{Pair, PairHost, Resources};
 use super::records::{Body, Record, Records};
-use super::sharing::Collected;
 use super::wire::Wire;
 use crate::device::access::{Bar, Dma};
 use crate::stack::Ends;
@@ -398,6 +398,19 @@ impl Live {
             self.tell_completed(completed);
         }
         has_happened || completed > 0
+    }
+
+    /// So many completions more are there.
+    pub(super) fn tell_completed(&self, count: usize) {
+        match &self.collected {
+            Some(collected) => collected.note(count),
+            None => self.notice.raise(),
+        }
+    }
+
+    /// Whether there is a completion that is polled from the pair.
+    pub(super) fn has_own_completions(&self) -> bool {
+        self.collected.is_none() && !self.inbox.completions.is_empty()
     }
 
     /// End at once: the peer gets an RST, and everything posted is flushed.

@@ -9,6 +9,7 @@
 //! | file         | what                                                         |
 //! |--------------|--------------------------------------------------------------|
 //! | `notice`     | files and threads that wait                                  |
+//! | `order`      | whose completion came when                                   |
 //! | `error`      | what goes wrong                                              |
 //! | `settings`   | what an endpoint is told when it is made                     |
 //! | `records`    | octets that may have to be sent again                        |
@@ -43,6 +44,7 @@
 mod notice;
 mod records;
 mod error;
+mod order;
 mod tap;
 mod wire;
 mod pair;

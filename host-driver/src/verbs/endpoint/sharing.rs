@@ -11,55 +11,17 @@
 
 use super::error::EndpointError;
 use super::live::{Completed, Live};
-use super::notice::{end_of, Notice};
+use super::notice::end_of;
+use super::order::{Collected, Order};
 use super::queue_pair::QueuePair;
 use super::shared::Shared;
 use super::work::WorkCompletion;
 use crate::bus::{FunctionBar, FunctionMemory};
 use crate::device::access::{Bar, Dma};
 use crate::device::error::DriverError;
-use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// A turn: the connection's number at the endpoint, and what its user calls it.
-type Turn = (u64, u64);
-
-/// In which order completions came, and who waits for them. It is only touched by who has the
-/// endpoint's lock.
-#[derive(Debug)]
-pub(super) struct Order {
-    turns: Mutex<VecDeque<Turn>>,
-    pub(super) notice: Notice,
-}
-
-impl Order {
-    fn turns(&self) -> MutexGuard<'_, VecDeque<Turn>> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Where the completions of a connection are polled, instead of from itself.
-#[derive(Debug)]
-pub(super) struct Collected {
-    order: Arc<Order>,
-    turn: Turn,
-}
-
-impl Collected {
-    /// `count` completions more.
-    pub(super) fn note(&self, count: usize) {
-        let mut turns = self.order.turns();
-        turns.extend(std::iter::repeat_n(self.turn, count));
-        drop(turns);
-        self.order.notice.raise();
-    }
-
-    fn is_of(&self, order: &Arc<Order>) -> bool {
-        Arc::ptr_eq(&self.order, order)
-    }
-}
 
 /// Completions of several queue pairs of an endpoint, in the order in which they came: one file and
 /// one call to wait for all of them. Made by
@@ -104,10 +66,7 @@ pub struct TaggedCompletion<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
 
 impl<B: Bar, D: Dma> SharedCompletions<B, D> {
     pub(super) fn new(shared: &Arc<Shared<B, D>>) -> Result<Self, EndpointError> {
-        let order = Arc::new(Order {
-            turns: Mutex::default(),
-            notice: Notice::new("a file")?,
-        });
+        let order = Arc::new(Order::new()?);
         shared.change(|engine, _| {
             engine.orders.retain(|order| order.strong_count() > 0);
             engine.orders.push(Arc::downgrade(&order));
@@ -178,10 +137,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
         }
         let key = self.handle.key;
         self.handle.view(|live| {
-            let collected = Collected {
-                order: Arc::clone(&completions.order),
-                turn: (key, tag),
-            };
+            let collected = Collected::new(&completions.order, (key, tag));
             collected.note(live.inbox.completions.len());
             live.collected = Some(collected);
             if live.inbox.events.is_empty() {
@@ -192,19 +148,6 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
 }
 
 impl Live {
-    /// So many completions more are there.
-    pub(super) fn tell_completed(&self, count: usize) {
-        match &self.collected {
-            Some(collected) => collected.note(count),
-            None => self.notice.raise(),
-        }
-    }
-
-    /// Whether there is a completion that is polled from the pair.
-    pub(super) fn has_own_completions(&self) -> bool {
-        self.collected.is_none() && !self.inbox.completions.is_empty()
-    }
-
     /// The oldest completion, if it is to be polled from `order`.
     fn take_shared(&mut self, order: &Arc<Order>) -> Option<Completed> {
         let is_there = self.collected.as_ref().is_some_and(|to| to.is_of(order));
