@@ -3,7 +3,7 @@
 use super::error::EndpointError;
 use super::notice::Notice;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A turn: the connection's number at the endpoint, and what its user calls it.
 pub(super) type Turn = (u64, u64);
@@ -34,30 +34,38 @@ impl Order {
     }
 }
 
-/// Where the completions of a connection are polled, instead of from itself.
+/// Where the completions of a connection are polled, instead of from itself, while that place is
+/// there.
 #[derive(Debug)]
 pub(super) struct Collected {
-    order: Arc<Order>,
+    order: Weak<Order>,
     turn: Turn,
 }
 
 impl Collected {
     /// In `order`, as `turn`.
     pub(super) fn new(order: &Arc<Order>, turn: Turn) -> Self {
-        let order = Arc::clone(order);
+        let order = Arc::downgrade(order);
         Self { order, turn }
     }
 
-    /// `count` completions more.
-    pub(super) fn note(&self, count: usize) {
-        let mut turns = self.order.turns();
-        turns.extend(std::iter::repeat_n(self.turn, count));
-        drop(turns);
-        self.order.notice.raise();
+    /// `count` completions more; whether somebody can poll them there.
+    pub(super) fn note(&self, count: usize) -> bool {
+        let Some(order) = self.order.upgrade() else {
+            return false;
+        };
+        order.turns().extend(std::iter::repeat_n(self.turn, count));
+        order.notice.raise();
+        true
+    }
+
+    /// Whether the place is there.
+    pub(super) fn is_there(&self) -> bool {
+        self.order.strong_count() > 0
     }
 
     /// Whether it is this order.
     pub(super) fn is_of(&self, order: &Arc<Order>) -> bool {
-        Arc::ptr_eq(&self.order, order)
+        self.order.as_ptr() == Arc::as_ptr(order)
     }
 }

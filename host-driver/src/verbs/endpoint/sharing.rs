@@ -29,7 +29,8 @@ use std::time::Duration;
 /// [`QueuePair::share_completions`].
 ///
 /// It holds a turn for each request that has completed, and never overflows. Completions of a pair
-/// that is dropped go with it. Events stay with their pairs.
+/// that is dropped go with it. Events stay with their pairs. When it is dropped itself, its pairs
+/// have their completions as if they had never been added.
 ///
 /// ```no_run
 /// use rnic_driver::verbs::endpoint::{Endpoint, EndpointError, QueuePair, Status};
