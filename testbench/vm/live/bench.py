@@ -36,6 +36,9 @@ def pattern(number):
 class Try:
     """What one try needs, and what it has found."""
 
+    # Programs that take the device, one after the other; 0: as many as there are clients.
+    in_turn = 0
+
     def __init__(self, programs, guest, folder, bench, row, capture):
         self.programs, self.guest, self.folder = programs, guest, folder
         self.bench, self.row, self.capture = bench, row, capture
@@ -72,7 +75,7 @@ class Try:
         """The served device of this try."""
         row = self.row
         # A client is a process for each connection.
-        clients = row.connections if row.ours == "client" else 1
+        clients = self.in_turn or (row.connections if row.ours == "client" else 1)
         return Device(self.programs, self.folder, self.bench, self.capture, dut=row.dut,
                       clients=clients, loss=row.loss, delay_us=row.delay_us, dropped=self.dropped)
 

@@ -10,7 +10,6 @@ import time
 
 import monitor
 from bench import OCTETS, OURS, PORT, Try
-from device import Device
 from machine import ADDRESS
 from processes import Failed, wait_until
 from rows import CLIENT_DELAY_US, Row
@@ -45,15 +44,11 @@ class Killed(Row):
 class Killing(Try):
     """A try of such a row."""
 
+    in_turn = 2
+
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.seconds = TIMEOUT
-
-    def device(self):
-        """For two programs, one after the other."""
-        row = self.row
-        return Device(self.programs, self.folder, self.bench, self.capture, clients=2,
-                      delay_us=row.delay_us)
 
     def client(self, device):
         """Our end has opened the connection."""

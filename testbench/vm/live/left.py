@@ -10,14 +10,13 @@ import re
 import signal
 
 from bench import OCTETS, OURS, PORT, Try
-from device import Device
 from killed import BEGUN, NEXT, PATIENCE, WITHOUT_END
 from machine import ADDRESS
 from many import objects
 from processes import Failed, wait_until
 from rows import CLIENT_DELAY_US, Row
 
-# A probe a second, 15 s between two looks of the guest at a connection that is to end.
+# Far more than an RST for one of the probes, a second apart, takes.
 FREED_SECONDS = 30
 
 
@@ -32,15 +31,11 @@ class Left(Row):
 class Leaving(Try):
     """A try of such a row."""
 
+    in_turn = 3
+
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.seconds = PATIENCE
-
-    def device(self):
-        """For three programs, one after the other."""
-        row = self.row
-        return Device(self.programs, self.folder, self.bench, self.capture, clients=3,
-                      delay_us=row.delay_us)
 
     def client(self, device):
         """Our end has opened the connection, to a server for many."""

@@ -2,7 +2,7 @@
 //!
 //! The program reads one line of hexadecimal inputs per cycle and prints one line of outputs.
 //! Programs are kept in `target/lockstep/<name>-<hash of the text>/`, so that an unchanged block
-//! is built once; the run-time library of Verilator is compiled once for all of them.
+//! is built once; the run-time library and headers of Verilator are compiled once for all of them.
 //!
 //! Verilator is `RNIC_VERILATOR`, or the one of `make tools` (`.tools/venv`), or on `PATH`.
 use super::ports::{Port, Ports};

@@ -22,7 +22,7 @@ use crate::verbs::ledger::{Core, Ledger};
 use rnic_tcp::{Listener, SeqNumber};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// Turns of the loop before others get the lock.
 const ROUNDS_MAX: usize = 64;
@@ -53,7 +53,7 @@ pub(super) struct Engine<B: Bar, D: Dma> {
     by_number: Vec<Option<u64>>,
     pub(super) listeners: Vec<Listening>,
     /// Places for completions of several connections.
-    pub(super) orders: Vec<Weak<Order>>,
+    pub(super) orders: Vec<Arc<Order>>,
     /// Deadlines of connections.
     pub(super) timers: BTreeSet<(u64, u64)>,
     /// Connections that have something to do.
@@ -388,7 +388,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         for listening in self.listeners.drain(..) {
             listening.notice.raise();
         }
-        for order in self.orders.drain(..).filter_map(|order| order.upgrade()) {
+        for order in self.orders.drain(..) {
             order.notice.raise();
         }
     }

@@ -402,20 +402,15 @@ impl Live {
 
     /// So many completions more are there.
     pub(super) fn tell_completed(&self, count: usize) {
-        let collected = self.collected.as_ref();
-        if !collected.is_some_and(|collected| collected.note(count)) {
-            self.notice.raise();
+        match &self.collected {
+            Some(collected) => collected.note(count),
+            None => self.notice.raise(),
         }
-    }
-
-    /// Whether completions are polled elsewhere.
-    pub(super) fn is_shared(&self) -> bool {
-        self.collected.as_ref().is_some_and(Collected::is_there)
     }
 
     /// Whether there is a completion that is polled from the pair.
     pub(super) fn has_own_completions(&self) -> bool {
-        !self.is_shared() && !self.inbox.completions.is_empty()
+        self.collected.is_none() && !self.inbox.completions.is_empty()
     }
 
     /// End at once: the peer gets an RST, and everything posted is flushed.

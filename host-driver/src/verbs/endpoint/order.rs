@@ -3,7 +3,7 @@
 use super::error::EndpointError;
 use super::notice::Notice;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A turn: the connection's number at the endpoint, and what its user calls it.
 pub(super) type Turn = (u64, u64);
@@ -34,38 +34,30 @@ impl Order {
     }
 }
 
-/// Where the completions of a connection are polled, instead of from itself, while that place is
-/// there.
+/// Where the completions of a connection are polled, instead of from itself.
 #[derive(Debug)]
 pub(super) struct Collected {
-    order: Weak<Order>,
+    order: Arc<Order>,
     turn: Turn,
 }
 
 impl Collected {
     /// In `order`, as `turn`.
     pub(super) fn new(order: &Arc<Order>, turn: Turn) -> Self {
-        let order = Arc::downgrade(order);
+        let order = Arc::clone(order);
         Self { order, turn }
     }
 
-    /// `count` completions more; whether somebody can poll them there.
-    pub(super) fn note(&self, count: usize) -> bool {
-        let Some(order) = self.order.upgrade() else {
-            return false;
-        };
-        order.turns().extend(std::iter::repeat_n(self.turn, count));
-        order.notice.raise();
-        true
-    }
-
-    /// Whether the place is there.
-    pub(super) fn is_there(&self) -> bool {
-        self.order.strong_count() > 0
+    /// `count` completions more.
+    pub(super) fn note(&self, count: usize) {
+        let mut turns = self.order.turns();
+        turns.extend(std::iter::repeat_n(self.turn, count));
+        drop(turns);
+        self.order.notice.raise();
     }
 
     /// Whether it is this order.
     pub(super) fn is_of(&self, order: &Arc<Order>) -> bool {
-        self.order.as_ptr() == Arc::as_ptr(order)
+        Arc::ptr_eq(&self.order, order)
     }
 }

@@ -127,7 +127,7 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// ([`SharedCompletions`](super::SharedCompletions)).
     pub fn poll_completion(&self) -> Result<Option<WorkCompletion<B, D>>, EndpointError> {
         let polled = self.handle.view(|live| {
-            if live.is_shared() {
+            if live.collected.is_some() {
                 let (peer, state) = (live.ends.peer, "shares its completions");
                 return Err(EndpointError::State { peer, state });
             }

@@ -69,8 +69,7 @@ impl<B: Bar, D: Dma> SharedCompletions<B, D> {
     pub(super) fn new(shared: &Arc<Shared<B, D>>) -> Result<Self, EndpointError> {
         let order = Arc::new(Order::new()?);
         shared.change(|engine, _| {
-            engine.orders.retain(|order| order.strong_count() > 0);
-            engine.orders.push(Arc::downgrade(&order));
+            engine.orders.push(Arc::clone(&order));
             Ok(())
         })?;
         let shared = Arc::clone(shared);
@@ -113,6 +112,20 @@ impl<B: Bar, D: Dma> SharedCompletions<B, D> {
     }
 }
 
+impl<B: Bar, D: Dma> Drop for SharedCompletions<B, D> {
+    /// Its pairs have their completions themselves.
+    fn drop(&mut self) {
+        self.shared.view(|engine| {
+            engine
+                .orders
+                .retain(|order| !Arc::ptr_eq(order, &self.order));
+            for live in engine.lives.values_mut() {
+                live.leave(&self.order);
+            }
+        });
+    }
+}
+
 impl<B: Bar, D: Dma> AsFd for SharedCompletions<B, D> {
     /// Readable from a completion on until all were polled.
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -149,10 +162,24 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
 }
 
 impl Live {
+    fn is_in(&self, order: &Arc<Order>) -> bool {
+        self.collected.as_ref().is_some_and(|to| to.is_of(order))
+    }
+
+    /// Completions are polled from the connection again, if they were from `order`.
+    fn leave(&mut self, order: &Arc<Order>) {
+        if !self.is_in(order) {
+            return;
+        }
+        self.collected = None;
+        if self.has_own_completions() {
+            self.notice.raise();
+        }
+    }
+
     /// The oldest completion, if it is to be polled from `order`.
     fn take_shared(&mut self, order: &Arc<Order>) -> Option<Completed> {
-        let is_there = self.collected.as_ref().is_some_and(|to| to.is_of(order));
-        let is_wanted = is_there && !self.is_let_go;
+        let is_wanted = self.is_in(order) && !self.is_let_go;
         is_wanted.then(|| self.inbox.completions.pop_front())?
     }
 }
