@@ -17,20 +17,14 @@ siw are findings: with PEER=1 the status is 0 when all cases were played.
 import pathlib
 import tempfile
 
-import bandwidth
-import keepalive
-import killed
-import left
-import many
 import scripted
-import terminate
 import verb
 import wire
 from bench import Try
 from guests import Guests
+from listing import listed
 from processes import Failed
 from report import Log, table
-from rows import rows
 from verb import PROGRAMS, ROOT
 
 CAPTURES = ROOT / "build" / "live"
@@ -107,8 +101,7 @@ def main(words):
     verb.expect(("rnic", "rping", "bandwidth"), "live")
     if words[:1] == ["--peer"]:
         return run_peer(words[1:])
-    chosen = verb.chosen([*rows(), *terminate.rows(), *many.rows(), *killed.rows(),
-                          *left.rows(), *keepalive.rows(), *bandwidth.rows()], words)
+    chosen = verb.chosen(listed(), words)
     with guests() as (bench, folder):
         lines, failed = verb.play(bench, folder, chosen, HEAD, LOG)
     return verb.report(lines, failed, "live")

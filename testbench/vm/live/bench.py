@@ -1,7 +1,7 @@
 """One try of a row: a hub of its own, a served device, a program at either end, the replay.
 
     guest -- hub of the guest -- hub of the try -- rnic serve -- our program
-                                  |  --loss
+                                  |  faults
                                   +--> pcapng --> rnic play --dut model
 
 QEMU never connects again, so the hub beside it stays for all rows; the other one writes the try's
@@ -17,20 +17,24 @@ from device import Device, replay
 from dissector import dissect
 from machine import ADDRESS
 from processes import Failed, Process
+from rows import Row
 
 OURS = {4: "192.0.2.1", 6: "fd00::1"}
 PREFIX = {4: 24, 6: 64}
 PORT = 7174
-OCTETS = 4096
+# Of a ping where rows do not differ.
+OCTETS = Row.octets
 # One tool; one try has a minute more for its start and its replay.
 TOOL_SECONDS = {"model": 15, "rtl": 60}
+# Pings that take no longer than that.
+FEW = 50
 
 
-def pattern(number):
-    """The text of rping's buffer in this iteration."""
+def pattern(number, count):
+    """The text of rping's buffer of `count` octets in this iteration."""
     text = f"rdma-ping-{number}: "
-    letters = (chr(65 + (number + index) % 58) for index in range(OCTETS))
-    return (text + "".join(letters))[:OCTETS - 1]
+    letters = (chr(65 + (number + index) % 58) for index in range(count))
+    return (text + "".join(letters))[:count - 1]
 
 
 class Try:
@@ -42,10 +46,11 @@ class Try:
     def __init__(self, programs, guest, folder, bench, row, capture):
         self.programs, self.guest, self.folder = programs, guest, folder
         self.bench, self.row, self.capture = bench, row, capture
-        self.seconds = TOOL_SECONDS[row.dut] * (1 if row.connections == 1 else 3)
+        is_long = row.connections > 1 or row.pings > FEW
+        self.seconds = TOOL_SECONDS[row.dut] * (3 if is_long else 1)
         self.connections, self.replayed, self.pings = [], None, ""
         self.ended, self.lost, self.dissected = None, 0, ""
-        self.dropped = capture.with_suffix(".dropped.pcapng") if row.loss else None
+        self.dropped = capture.with_suffix(".dropped.pcapng") if "loss" in row.faults else None
         # Who boots another guest, for rows that take one.
         self.guests = None
 
@@ -77,7 +82,8 @@ class Try:
         # A client is a process for each connection.
         clients = self.in_turn or (row.connections if row.ours == "client" else 1)
         return Device(self.programs, self.folder, self.bench, self.capture, dut=row.dut,
-                      clients=clients, loss=row.loss, delay_us=row.delay_us, dropped=self.dropped)
+                      clients=clients, faults=row.faults, delay_us=row.delay_us,
+                      dropped=self.dropped)
 
     def check_octets(self):
         """Nothing is wrong with the octets of the capture, as two readers see them."""
@@ -87,7 +93,7 @@ class Try:
         if wrong:
             more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
             raise Failed(f"on the wire: {wrong[0]}{more}")
-        if row.ours != "ping" and row.first and not row.loss:
+        if row.ours != "ping" and row.first and not row.faults:
             self.dissected = dissect(self.capture, self.connections, ours, row.bad_crcs)
 
     def program(self, device, role, *options):
@@ -119,10 +125,10 @@ class Try:
         """Our end opens the connection, or one after another, each on a device that is new."""
         row, address = self.row, ADDRESS[self.row.family]
         is_many = row.connections > 1
-        options = f"-a {address} -C {row.pings} -S {OCTETS} -v{' -P' if is_many else ''}"
+        options = f"-a {address} -C {row.pings} -S {row.octets} -v{' -P' if is_many else ''}"
         job = self.guest.start(f"exec rping -s {options}", self.seconds)
         self.guest.wait_listening(PORT, job)
-        more = ["-a", address, "-C", row.pings, "-S", OCTETS, "-V"]
+        more = ["-a", address, "-C", row.pings, "-S", row.octets, "-V"]
         for _ in range(row.connections):
             with self.program(device, "-c", *more) as ours:
                 self.ours_ends(ours, job)
@@ -136,7 +142,7 @@ class Try:
         """The guest opens the connection, or one after another."""
         row = self.row
         is_many = row.connections > 1
-        command = f"rping -c -a {OURS[row.family]} -C {row.pings} -S {OCTETS} -v -V"
+        command = f"rping -c -a {OURS[row.family]} -C {row.pings} -S {row.octets} -v -V"
         loop = f"for i in $(seq {row.connections}); do {command} || exit; done"
         with self.listening(device, *(["-P"] if is_many else [])) as ours:
             job = self.guest.start(loop if is_many else f"exec {command}", self.seconds)
@@ -168,7 +174,8 @@ class Try:
     def check_data(self, text, connections, whose):
         """Each buffer that was printed is rping's."""
         seen = re.findall(r"ping data: ([^\n]*)", text)
-        expected = [pattern(number) for number in range(self.row.pings)] * connections
+        row = self.row
+        expected = [pattern(number, row.octets) for number in range(row.pings)] * connections
         if seen != expected:
             right = sum(a == b for a, b in zip(seen, expected))
             raise Failed(f"{whose} has {len(seen)} buffers, {right} of {len(expected)} are right")

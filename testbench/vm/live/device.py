@@ -1,7 +1,7 @@
 """A served device behind a hub of its own, whose capture is replayed.
 
     guest -- hub of the guest -- hub of the device -- rnic serve -- programs, one after another
-                                  |  --loss, --delay
+                                  |  faults, --delay
                                   +--> pcapng --> rnic play --dut model
 """
 
@@ -15,14 +15,16 @@ from processes import Failed, Process
 class Device:
     """While it is entered, programs can open `socket`, and `capture` is written."""
 
-    def __init__(self, programs, folder, bench, capture, *, dut="model", clients=None, loss=0.0,
-                 delay_us=0, dropped=None):
+    def __init__(self, programs, folder, bench, capture, *, dut="model", clients=None,
+                 faults=None, delay_us=0, dropped=None):
+        # `faults`: the hub's options, with the share of frames that each concerns.
+        faults = [word for fault, share in (faults or {}).items() for word in (f"--{fault}", share)]
         self.socket, self.counts = folder / "device", folder / "counts"
         self.wire, self.folder = folder / "wire", folder
         self.hub_command = [
             programs / "rnic", "hub", "--port", f"unix-connect:{bench}",
             "--port", f"unix:{self.wire}", "--pcap", capture,
-            "--loss", loss, "--delay", delay_us, "--json", self.counts,
+            *faults, "--delay", delay_us, "--json", self.counts,
             *(["--dropped", dropped] if dropped else []),
         ]
         self.serve_command = [

@@ -88,8 +88,9 @@ def held(guest):
 
 
 def rows():
-    """Both."""
-    for ours in ("client", "server"):
+    """Both; the server also on RTL, where the next owner resets the core in mid-traffic."""
+    for ours, dut in (("client", "model"), ("server", "model"), ("server", "rtl")):
         delay = CLIENT_DELAY_US if ours == "client" else 0
-        yield Left(f"{ours}, our program killed", ours, connections=2, delay_us=delay,
-                   siw={"keepalive_s": 1})
+        on_rtl = ", RTL" if dut == "rtl" else ""
+        yield Left(f"{ours}{on_rtl}, our program killed", ours, connections=2, delay_us=delay,
+                   siw={"keepalive_s": 1}, dut=dut)

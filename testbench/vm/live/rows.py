@@ -24,10 +24,13 @@ class Row:
     siw: dict = dataclasses.field(default_factory=dict)
     options: tuple = ()
     family: int = 4
-    loss: float = 0.0
+    # What the hub does to frames: its options, and the share of them.
+    faults: dict = dataclasses.field(default_factory=dict)
     # From port to port, each way.
     delay_us: int = 0
     pings: int = 10
+    # Of one of them.
+    octets: int = 4096
     connections: int = 1
     dut: str = "model"
     # The connection cannot be used, and our program has to say this.
@@ -94,6 +97,10 @@ def rows():
         yield row
 
 
+# A wire on which everything happens.
+EACH = {"loss": 0.02, "duplicate": 0.02, "reorder": 0.02}
+
+
 def listed():
     """What each row is."""
     yield Row("ping", "ping")
@@ -113,9 +120,10 @@ def listed():
     for ours in ("ping", "client", "server"):
         yield Row(f"{ours}, IPv6", ours, family=6)
     for ours in ("client", "server"):
-        yield Row(f"{ours}, 1 % lost", ours, loss=0.01, pings=50)
+        yield Row(f"{ours}, 1 % lost", ours, faults={"loss": 0.01}, pings=50)
+        yield Row(f"{ours}, 2 % lost, 2 % twice, 2 % overtaken", ours, faults=EACH, pings=100)
         yield Row(f"{ours}, 20 connections", ours, connections=20)
-    yield Row("server, 5 % lost", "server", loss=0.05)
+    yield Row("server, 5 % lost", "server", faults={"loss": 0.05})
     yield Row("ping, RTL", "ping", dut="rtl")
     for ours in ("client", "server"):
         yield Row(f"{ours}, RTL", ours, dut="rtl")
@@ -124,4 +132,10 @@ def listed():
               siw={"mpa_version": 1}, options=("--no-crc",))
     yield Row("server, RTL, peer to peer, read", "server", first="empty Read Request", dut="rtl",
               siw={"peer_to_peer": 1, "rtr_type": RTR["read"]})
-    yield Row("server, RTL, 1 % lost", "server", dut="rtl", loss=0.01, pings=50)
+    yield Row("client, RTL, peer to peer", "client", first="empty Write", dut="rtl",
+              options=("--peer-to-peer",))
+    for ours in ("client", "server"):
+        yield Row(f"{ours}, RTL, 1 % lost", ours, dut="rtl", faults={"loss": 0.01}, pings=50)
+    yield Row("server, RTL, 2 % lost, 2 % twice, 2 % overtaken", "server", dut="rtl", faults=EACH,
+              pings=100)
+    yield Row("server, RTL, 20 connections", "server", dut="rtl", connections=20)

@@ -198,16 +198,20 @@ def our_end_errs():
                       control=control, guest=guest, spoilt=spoilt, bad_crcs=int(bool(spoilt)))
 
 
-# What the core finds on its way in: the key, the bounds, the receive, the CRC.
-ON_RTL = ("Write with a bad key", "Write out of bounds", "Send longer than its receive",
-          "Send with a bad CRC")
+# By us, what the core finds on its way in: the key, the bounds, the receive, the CRC. By siw, the
+# end in the middle of a Write, of a Read and of a Send of ours.
+ON_RTL = {
+    "Terminate by us": ("Write with a bad key", "Write out of bounds",
+                        "Send longer than its receive", "Send with a bad CRC"),
+    "Terminate by siw": ("Write with a bad key", "Read out of bounds", "Send with a bad CRC"),
+}
 
 
 def rows():
     """All of them."""
-    yield from guest_errs()
-    yield from our_end_errs()
-    for row in guest_errs():
-        by_us, name = row.name.split(", ")
-        if name in ON_RTL:
-            yield dataclasses.replace(row, name=f"{by_us}, RTL, {name}", dut="rtl")
+    on_model = [*guest_errs(), *our_end_errs()]
+    yield from on_model
+    for row in on_model:
+        by_whom, name = row.name.split(", ")
+        if name in ON_RTL[by_whom]:
+            yield dataclasses.replace(row, name=f"{by_whom}, RTL, {name}", dut="rtl")

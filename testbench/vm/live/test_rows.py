@@ -11,7 +11,9 @@ import unittest
 
 import bandwidth
 import keepalive
+import listing
 import monitor
+import options
 import wire
 from processes import Failed
 
@@ -78,6 +80,28 @@ class Runs(unittest.TestCase):
     def test_there_are_more_messages_than_go_at_a_time(self):
         for row in bandwidth.rows():
             self.assertGreater(row.count(), row.depth)
+
+
+class Options(unittest.TestCase):
+    """Rows of options that meet."""
+
+    def test_each_pair_that_there_is_is_run(self):
+        never = {("client", "revision 1"), ("client", "read")}
+        values = [set(column) for column in zip(*options.RUNS)]
+        for one, other in itertools.combinations(range(len(values)), 2):
+            wanted = set(itertools.product(values[one], values[other])) - never
+            self.assertEqual({(run[one], run[other]) for run in options.RUNS}, wanted)
+
+
+class Listed(unittest.TestCase):
+    """All rows of the verb."""
+
+    def test_a_quarter_of_those_on_the_model_is_on_rtl_too(self):
+        rows = listing.listed()
+        on_model = {row.name for row in rows if row.dut == "model"}
+        on_rtl = {row.name.replace(", RTL", "", 1) for row in rows if row.dut == "rtl"}
+        self.assertEqual(len(on_model) + len(on_rtl), len(rows), "two rows have a name")
+        self.assertGreaterEqual(4 * len(on_rtl), len(on_model))
 
 
 class InUse(unittest.TestCase):
