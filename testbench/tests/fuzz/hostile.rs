@@ -1,16 +1,17 @@
 //! Hardware and model agree with malicious peers and a misbehaving host.
 
-use crate::{on_the_model, runs, settings, shell, RUNS_HOSTILE, RUNS_WIDE};
+use crate::{on_the_model, runs, settings, settings_512, shell, RUNS_HOSTILE, RUNS_WIDE};
 use rnic_testbench::fuzz::{Campaign, Failure, Settings, Totals};
 use rnic_testbench::play::hostile::HostileAction;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Hardware and model agree whatever peers, owner and host do (MPA-046, DDP-042, DDP-047, DDP-050):
 /// forged headers, regions registered and deregistered, connections reopened.
-fn agrees_among_hostile_peers(name: &str, seed: u64, width: usize, runs: u64) -> Totals {
+fn agrees_among_hostile_peers(settings: Settings, runs: u64) -> Totals {
+    let (seed, width) = (settings.seed, settings.width);
     let mut campaign = Campaign::new(Settings {
         hostile: true,
-        ..settings(name, seed, width)
+        ..settings
     });
     for run in 0..runs {
         let failure = campaign.run(run).expect("the core is there");
@@ -26,7 +27,7 @@ fn agrees_among_hostile_peers(name: &str, seed: u64, width: usize, runs: u64) ->
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_of_a_fixed_seed() {
-    let totals = agrees_among_hostile_peers("hostile", 4, 64, runs(RUNS_HOSTILE));
+    let totals = agrees_among_hostile_peers(settings("hostile", 4, 64), runs(RUNS_HOSTILE));
     for action in HostileAction::ALL {
         assert!(totals.actions.contains_key(&action), "{}", action.name());
     }
@@ -37,7 +38,7 @@ fn rtl_and_model_agree_among_hostile_peers_of_a_fresh_seed() {
     let seed = RandomState::new().build_hasher().finish() % 1_000_000_000;
     let runs = runs(RUNS_HOSTILE);
     println!("fresh seed {seed}: rnic fuzz --hostile --seed {seed} --runs {runs}");
-    agrees_among_hostile_peers("hostile-fresh", seed, 64, runs);
+    agrees_among_hostile_peers(settings("hostile-fresh", seed, 64), runs);
 }
 
 #[test]
@@ -45,12 +46,12 @@ fn rtl_and_model_agree_among_hostile_peers_at_128() {
     if rnic_effort::is_left_out("W = 128") {
         return;
     }
-    agrees_among_hostile_peers("hostile-wide", 2, 128, runs(RUNS_WIDE));
+    agrees_among_hostile_peers(settings("hostile-wide", 2, 128), runs(RUNS_WIDE));
 }
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_at_512() {
-    agrees_among_hostile_peers("hostile-wider", 3, 512, runs(RUNS_WIDE));
+    agrees_among_hostile_peers(settings_512("hostile-wider", 3), runs(RUNS_WIDE));
 }
 
 /// The printed command replays a failed hostile run with the same actions.

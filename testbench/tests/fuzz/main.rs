@@ -16,6 +16,7 @@ mod command;
 
 use indicatif::ProgressBar;
 use rnic_capture::Capture;
+use rnic_effort::Effort;
 use rnic_testbench::fuzz::Settings;
 use rnic_testbench::play::{play, DutKind, Options, PlayError, Report};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,14 @@ fn settings(name: &str, seed: u64, width: usize) -> Settings {
         folder,
         hostile: false,
         silicon: false,
+    }
+}
+
+/// W = 512. A short run, which builds a core less, plays the text that is synthesised.
+fn settings_512(name: &str, seed: u64) -> Settings {
+    Settings {
+        silicon: Effort::of_environment() == Effort::Short,
+        ..settings(name, seed, 512)
     }
 }
 
