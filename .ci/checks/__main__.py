@@ -28,16 +28,16 @@ def main():
     pool = Pool(LOGS / arguments.verb, slots=arguments.jobs, say=lambda line: print(line, flush=True))
     jobs = pool.run(plan.jobs(arguments.verb))
     remember(jobs)
-    failed = summary(jobs, pool.slots, time.monotonic() - begun)
+    failed = summary(jobs, plan.left_out(arguments.verb), pool.slots, time.monotonic() - begun)
     if arguments.verb != "check" and failed == 0:
         changed.mark_green(files)
     return 1 if failed else 0
 
 
-def summary(jobs, slots, wall_s):
+def summary(jobs, left_out, slots, wall_s):
     """Prints what was left out, what failed and the sums; returns how many failed."""
     print()
-    for line in notes(jobs):
+    for line in [*left_out, *notes(jobs)]:
         print(line)
     for job in jobs:
         if job.skipped():

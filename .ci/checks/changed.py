@@ -5,6 +5,7 @@ they were when it began. Out: the names of files that differ, are new or are gon
 those that the last commit has otherwise.
 """
 
+import functools
 import hashlib
 import json
 import pathlib
@@ -13,6 +14,7 @@ import subprocess
 from programs import ROOT, TARGET
 
 STAMP = TARGET / "checks" / "green.json"
+TEST_BENCH = "rnic-testbench"
 
 
 def contents():
@@ -47,13 +49,28 @@ def since_green(files):
     return sorted(entry[3:] for entry in listed.split("\0") if entry)
 
 
-def manifests():
-    """The packages of the workspace: name by folder."""
+@functools.cache
+def workspace():
+    """The packages of the workspace, as cargo has them."""
     command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
-    packages = json.loads(listed)["packages"]
+    return json.loads(listed)["packages"]
+
+
+def manifests():
+    """Names of the packages, by folder."""
     folder = lambda package: str(pathlib.Path(package["manifest_path"]).parent.relative_to(ROOT))
-    return {folder(package): package["name"] for package in packages}
+    return {folder(package): package["name"] for package in workspace()}
+
+
+def programs():
+    """Test programs of all packages, as package and name."""
+    return [
+        (package["name"], target["name"])
+        for package in workspace()
+        for target in package["targets"]
+        if target["kind"] == ["test"]
+    ]
 
 
 def owner(file, folders):
@@ -69,15 +86,20 @@ def packages(files, known=None):
     return sorted(known[folder] for folder in owners)
 
 
-def tests(files, known=None):
-    """Test programs, as package and name, with a file among `files`."""
+def tests(files, known=None, every=None):
+    """Test programs, as package and name, with a file among `files`; of a package with another file
+    there, all its programs. Of the test bench, which has those of the whole device, only the
+    first."""
     known = manifests() if known is None else known
+    every = programs() if every is None else every
     found = set()
     for file in files:
         folder = owner(file, known)
         rest = file[len(folder) + 1 :].split("/") if folder else []
         if len(rest) > 1 and rest[0] == "tests":
             found.add((known[folder], rest[1].removesuffix(".rs")))
+        elif folder and known[folder] != TEST_BENCH:
+            found.update(each for each in every if each[0] == known[folder])
     return sorted(found)
 
 

@@ -244,6 +244,21 @@ def hardware_rooms(rooms, effort):
     return cargo("build of the hardware's own tests", selection, "it does not compile", then)
 
 
+def left_out(verb):
+    """What `verb` does not do at all, a line each."""
+    if verb == "test-long":
+        return []
+    verbs = ["the driver in a guest: make vm-test", "the core for other flows: make ip-check"]
+    if verb == "check":
+        verbs += [
+            "tests of packages that have not changed, and all of the test bench but those of the "
+            "project's files: make test",
+            f"all attacks but {ATTACKS}, all random runs but {FUZZ_RUNS}: make test",
+            "rustdoc, and examples in documents: make test",
+        ]
+    return [f"LEFT OUT {line}" for line in verbs]
+
+
 def samples(programs, effort):
     """The demo's capture, some attacks and some random traffic."""
     rnic = f"{PROGRAMS}/rnic"

@@ -8,7 +8,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import changed
 import programs
 
-KNOWN = {"host-driver": "rnic-driver", "host-driver/rnicctl": "rnicctl", "testbench": "bench"}
+BENCH = changed.TEST_BENCH
+KNOWN = {"host-driver": "rnic-driver", "host-driver/rnicctl": "rnicctl", "testbench": BENCH}
+EVERY = [("rnic-driver", "live"), ("rnicctl", "command"), (BENCH, "device"), (BENCH, "tidy")]
 
 
 class ChangedTest(unittest.TestCase):
@@ -19,7 +21,11 @@ class ChangedTest(unittest.TestCase):
 
     def test_a_test_program_is_found_by_its_file_or_folder(self):
         files = ["testbench/tests/tidy.rs", "testbench/tests/device/churn.rs", "testbench/src/a.rs"]
-        self.assertEqual(changed.tests(files, KNOWN), [("bench", "device"), ("bench", "tidy")])
+        self.assertEqual(changed.tests(files, KNOWN, EVERY), [(BENCH, "device"), (BENCH, "tidy")])
+
+    def test_a_package_has_its_own_programs_run(self):
+        files = ["host-driver/src/lib.rs", "testbench/src/lib.rs", "README.md"]
+        self.assertEqual(changed.tests(files, KNOWN, EVERY), [("rnic-driver", "live")])
 
     def test_rooms_of_the_hardware(self):
         files = ["hdl/rnic/src/receive/tcp/accept.rs", "hdl/rnic/src/bus/csr.rs", "README.md"]

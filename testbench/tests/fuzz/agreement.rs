@@ -75,7 +75,9 @@ fn rtl_and_model_agree_on_random_traffic_at_128() {
 
 #[test]
 fn rtl_and_model_agree_on_random_traffic_at_512() {
-    agrees_and_much_arrives(settings_512("wider", 1), runs(RUNS_WIDE));
+    for settings in settings_512("wider", 1) {
+        agrees_and_much_arrives(settings, runs(RUNS_WIDE));
+    }
 }
 
 /// The synthesised text behaves as the simulated one, whatever values hardware leaves undefined, on

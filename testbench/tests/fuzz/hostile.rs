@@ -51,7 +51,9 @@ fn rtl_and_model_agree_among_hostile_peers_at_128() {
 
 #[test]
 fn rtl_and_model_agree_among_hostile_peers_at_512() {
-    agrees_among_hostile_peers(settings_512("hostile-wider", 3), runs(RUNS_WIDE));
+    for settings in settings_512("hostile-wider", 3) {
+        agrees_among_hostile_peers(settings, runs(RUNS_WIDE));
+    }
 }
 
 /// The printed command replays a failed hostile run with the same actions.
