@@ -94,7 +94,7 @@ impl Responder {
             true => Reader::new(stream),
             false => Reader::of_send(&header, None),
         };
-        // What is no call is answered so by an RPC reply.
+        // What is no call gets an RPC reply that says so.
         let Ok(call) = CallHeader::read(&mut reader) else {
             return Ok(());
         };

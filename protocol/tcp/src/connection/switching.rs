@@ -65,7 +65,7 @@ impl Connection {
     /// segments is ignored, and [`Self::on_device`] tells what arrived.
     ///
     /// # Errors
-    /// Without a limit, before all octets before it have been read, twice, or if the peer
+    /// Without a limit, before all octets up to it have been read, twice, or if the peer
     /// cannot send any more.
     pub fn hand_over(&mut self, window_octets: u32) -> Result<Handover, HandoverError> {
         let receives = self.state.receives();

@@ -315,7 +315,7 @@ fn a_terminate_comes_between_two_segments() {
 
 /// Failures say what the peer did, and where in its stream.
 #[test]
-fn failures_name_the_peers_deed_and_its_octet() {
+fn failures_name_the_peers_fault_and_its_octet() {
     let cause = RDMAP_BOUNDS;
     let refused = |place| Failure::Refused { cause, place }.to_string();
     let name = "RDMAP (0x1, 0x01): base or bounds";
