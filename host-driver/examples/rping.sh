@@ -16,7 +16,7 @@ if [ "${1:-}" = --dut ]; then
 fi
 . "$(dirname "$0")/processes.sh"
 
-# What a program says, behind its name, as it comes.
+# What a program says, after its name, as it comes.
 name() {
     sed -u "s/^/$1: /"
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// `None` if there is no such process.
 pub fn ticks(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Behind the name, which may hold blanks, stands field 3; utime is field 14, then stime, cutime
+    // After the name, which may hold blanks, stands field 3; utime is field 14, then stime, cutime
     // and cstime.
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = fields.split_whitespace().skip(11).take(4);

@@ -27,12 +27,12 @@
 //!
 //! SEG.ACKs are compared in the order in which the segments arrived, by the sign of their
 //! difference modulo 2^32 (RFC 9293 section 3.4): a segment takes the place of the one before
-//! unless its SEG.ACK is behind. The device does not know SND.NXT: an acceptable segment may
+//! unless its SEG.ACK is before it. The device does not know SND.NXT: an acceptable segment may
 //! acknowledge what was never sent. As the next event begins anew, it hides no SEG.ACK of a later
 //! one; within an event the segments that it hides are acknowledged again by the next segment of
 //! the peer.
 //!
-//! The device takes octets behind a FIN as others: that there are any is for software to judge, by
+//! The device takes octets after a FIN as others: that there are any is for software to judge, by
 //! rcv_nxt and the range (RFC 5041 section 6.2.1). A FIN without payload goes to the host ring.
 //!
 //! The phase is 1 on the first pass over the ring and inverts at each wrap. The device writes an

@@ -6,7 +6,7 @@
 //! of an offset without a register (it reads as 0), and every write while `CONTROL_RESET` reads as
 //! `1`. Bits that are not named read as 0. A read is answered after the writes before it have taken
 //! effect. An access that follows a [`POST`], or a table operation that is *short*
-//! ([`crate::tables::is_short`]), waits in the device until that is done, which takes
+//! (see [`crate::tables`]), waits in the device until that is done, which takes
 //! [`HOLD_CYCLES_MAX`] at most and does not depend on what the device sends.
 use crate::limits::{IN_ORDER_PAGES, PAGES};
 
@@ -168,7 +168,7 @@ pub const TX_CONTROL_LOOPBACK: u32 = 1 << 0;
 pub const TX_CONTROL_EXTENDED_TAGS: u32 = 1 << 1;
 
 /// Table command. A write starts the operation; reads return [`TABLE_BUSY`] until it is done. After
-/// a short operation ([`crate::tables::is_short`]) nothing need be read: the next access waits. Any
+/// a short operation (see [`crate::tables`]) nothing need be read: the next access waits. Any
 /// other one must have been read as done before this register or [`TABLE_DATA`] is written: the
 /// write would be lost, and the next operation would have words of this one. An operation or a
 /// table that does not exist is not started.

@@ -5,8 +5,9 @@
 //! sees the entry either before or after it.
 //!
 //! A fence and a `RELEASE` wait for octets to be written, an operation on [`LOOKUP`], [`TCP`] or
-//! [`MPA`] for segments in front of it. These wait for the host to take TLPs and for nothing else:
-//! software need not consume entries of a ring meanwhile. All others are short ([`is_short`]): they
+//! [`MPA`] for segments before it. These wait for the host to take TLPs and for nothing else:
+//! software need not consume entries of a ring meanwhile. Short are those on [`DDP`], [`QUEUE`],
+//! [`QUEUE_TAIL`], [`RECEIVE_POOL`], [`STAG`], [`REGION`] and [`RECORDS`] that do not fence: they
 //! wait for the checks of one FPDU, and every access of BAR0 waits for them.
 //!
 //! A word is ignored that an entry has not; so is all but word 0 of an entry of [`LOOKUP`] or
@@ -178,8 +179,7 @@ pub const fn words(table: u32) -> usize {
 }
 
 /// Whether `command`, as written to `TABLE_COMMAND`, starts an operation after which the next
-/// access of BAR0 waits until it is done: one on [`DDP`], [`QUEUE`], [`QUEUE_TAIL`],
-/// [`RECEIVE_POOL`], [`STAG`], [`REGION`] or [`RECORDS`] that does not fence.
+/// access of BAR0 waits until it is done.
 pub const fn is_short(command: u32) -> bool {
     let (operation, table) = (command >> 24 & 3, command >> 16 & 0xf);
     let fences = operation == WRITE

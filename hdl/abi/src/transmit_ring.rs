@@ -62,8 +62,8 @@
 //! does nothing until it is set up again. Writing `TX_UNITS_LOG2` sets up a ring: head, tail and
 //! frames given up become 0. It drops what the device has fetched of the ring; frames whose octets
 //! are all in the device are sent. Until the reads and writes that were under way have ended, the
-//! ring *settles*: it takes doorbells, and does nothing else. After that no status or report of
-//! before follows.
+//! ring *settles*: it takes doorbells, and does nothing else. After that no earlier status or
+//! report follows.
 
 /// The ring whose frames go first.
 pub const CONTROL: u32 = 0;

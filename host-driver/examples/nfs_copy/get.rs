@@ -70,7 +70,7 @@ pub fn run(
         octets: source.size,
         sha256: hex(&sha256.finalize()),
     };
-    copied.tell(&format!("get {remote}"), !to_stdout)
+    copied.report(&format!("get {remote}"), !to_stdout)
 }
 
 fn open<'n>(caller: &mut Caller<'_>, root: Handle, name: &'n str) -> Result<Source<'n>, Failure> {

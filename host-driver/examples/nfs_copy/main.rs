@@ -164,7 +164,7 @@ struct Copied {
 
 impl Copied {
     /// Say so; where standard output is the copy, on standard error.
-    fn tell(&self, what: &str, on_stdout: bool) -> Result<(), Failure> {
+    fn report(&self, what: &str, on_stdout: bool) -> Result<(), Failure> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let rate = self.octets as f64 / seconds.max(1e-9);
         let Self { octets, sha256, .. } = self;

@@ -74,7 +74,7 @@ pub fn run(
         octets: offset,
         sha256: hex(&sha256.finalize()),
     };
-    copied.tell(&format!("put {remote}"), true)
+    copied.report(&format!("put {remote}"), true)
 }
 
 /// As many octets of a file as there are room for, or left.

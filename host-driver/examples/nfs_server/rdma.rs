@@ -77,7 +77,7 @@ impl Clients {
         match served {
             Served::Connected(client, peer) => {
                 self.peers.insert(client, peer.ip());
-                self.tell(|| format!("{peer} has connected"))
+                self.log(|| format!("{peer} has connected"))
             }
             Served::Call(client, call) => {
                 self.answer(server, client, call);
@@ -101,12 +101,12 @@ impl Clients {
                 gone.into_iter()
                     .for_each(|(_, loan)| service.give_back(loan));
                 drop(service);
-                self.tell(|| format!("{peer} has gone"))
+                self.log(|| format!("{peer} has gone"))
             }
         }
     }
 
-    fn tell(&self, text: impl Fn() -> String) -> Result<(), Failure> {
+    fn log(&self, text: impl Fn() -> String) -> Result<(), Failure> {
         match self.is_verbose {
             true => say(text()),
             false => Ok(()),

@@ -85,7 +85,7 @@ fn answer_all(stream: TcpStream, peer: IpAddr, shared: &Shared) -> io::Result<()
     Ok(())
 }
 
-/// The whole stream of a message, behind four octets for the mark of the record.
+/// The whole stream of a message, after four octets for the mark of the record.
 fn flatten(message: &Message, memory: &impl Memory, record: &mut Vec<u8>) {
     record.clear();
     record.resize(4, 0);

@@ -109,7 +109,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         durations_us.push(us);
     }
-    tell(&caller, arguments, durations_us)?;
+    report(&caller, arguments, durations_us)?;
     caller.client.close();
     Ok(())
 }
@@ -166,7 +166,11 @@ fn rest(reader: &mut Reader<'_>) -> Result<usize, rpcrdma::stream::DecodeError> 
     Ok(left)
 }
 
-fn tell(caller: &Caller<'_>, arguments: &Arguments, durations_us: Vec<f64>) -> Result<(), Failure> {
+fn report(
+    caller: &Caller<'_>,
+    arguments: &Arguments,
+    durations_us: Vec<f64>,
+) -> Result<(), Failure> {
     let count = durations_us.len();
     let Some(figures) = Figures::of(durations_us) else {
         return Ok(());

@@ -48,7 +48,7 @@ impl Record {
     }
 }
 
-/// First and last octet of what is repeated behind a ping's number.
+/// First and last octet of what is repeated after a ping's number.
 const FIRST: u8 = b'A';
 const LAST: u8 = b'z';
 

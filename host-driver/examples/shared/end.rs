@@ -53,7 +53,7 @@ pub struct Wanted {
     pub pair: PairOptions,
     /// Receives that are posted before the peer may send, and their octets.
     pub receives: (u32, usize),
-    /// What the peer's application is told with the Request or the Reply.
+    /// What the peer's application gets with the Request or the Reply.
     pub private_data: Vec<u8>,
 }
 

@@ -226,7 +226,7 @@ impl Work {
         }
     }
 
-    /// Close behind the Terminate and let it arrive: a queue pair that is dropped sends an RST,
+    /// Close after the Terminate and let it arrive: a queue pair that is dropped sends an RST,
     /// which may overtake it (RFC 5040 section 5.6 has the connection closed gracefully).
     fn leave(&mut self, failure: &PairFailure) {
         if !matches!(failure, PairFailure::Lost) {

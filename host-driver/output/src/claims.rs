@@ -1,7 +1,7 @@
 //! What a command reads and writes: no output is an input, an existing capture, or another output.
 //!
 //! Files are compared by device and inode, so links of either kind are no way around. An existing
-//! capture is known by its first octets. A report of before may be replaced.
+//! capture is known by its first octets. An earlier report may be replaced.
 
 use crate::magic::holds_capture;
 use crate::output::{Output, OutputError};

@@ -19,14 +19,14 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a client is told when it is made.
+/// Settings of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientSettings {
     /// Sizes and time-outs of RPC over RDMA.
     pub rpc: Settings,
     /// How connections start. Linux' server closes at an IRD of 0, and revision 1 has none.
     pub startup: startup::Settings,
-    /// Whether the peer is told what RFC 8797 has; without it this end is one of RFC 5666.
+    /// Whether the peer gets the private data of RFC 8797; without it this end is one of RFC 5666.
     pub private_data: bool,
     /// CONF_RDMA as the first call of each connection, whose answer goes before private data (RFC
     /// 5666, 6.2); `None`: it is not asked for.
@@ -109,11 +109,11 @@ impl<'a> Client<'a> {
         let startup = self.settings.startup;
         let pair = stream.queue_pair(self.memories.domain(), &startup, &options)?;
         let own = self.settings.rpc.private_data().to_octets();
-        let told: &[u8] = match self.settings.private_data {
+        let announced: &[u8] = match self.settings.private_data {
             true => &own,
             false => &[],
         };
-        let answer = pair.start(told)?;
+        let answer = pair.start(announced)?;
         let link = Link::new(pair, &self.memories, &options, startup.ord);
         let peer = PrivateData::parse(&answer);
         let peer = peer.filter(|_| self.settings.private_data);

@@ -115,7 +115,7 @@ impl Link {
         }
         let posted = {
             let regions = self.memories.regions();
-            // Places were looked at when they were posted, and memory stays.
+            // Places were checked when they were posted, and memory stays.
             let parts: Vec<Vec<Part<'_>>> = self
                 .posted
                 .iter()

@@ -22,7 +22,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a server is told when it is made.
+/// Settings of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerSettings {
     /// Sizes and time-outs of RPC over RDMA, of each client.
@@ -200,7 +200,7 @@ impl Server {
             }
         };
         let options = pair_options(&self.settings.rpc);
-        let told = PrivateData::parse(request.private_data());
+        let announced = PrivateData::parse(request.private_data());
         let Ok(pair) = request.queue_pair(self.memories.domain(), &options) else {
             self.rejected += 1;
             return Ok(());
@@ -208,9 +208,9 @@ impl Server {
         let reads = self.settings.startup.ord;
         let link = Link::new(pair, &self.memories, &options, reads);
         let end = &mut self.clients[index];
-        end.begin(self.clock.now(), link, &mut self.pool, told);
+        end.begin(self.clock.now(), link, &mut self.pool, announced);
         let own = self.settings.rpc.private_data().to_octets();
-        let answer: &[u8] = match told {
+        let answer: &[u8] = match announced {
             Some(_) => &own,
             None => &[],
         };

@@ -1,8 +1,7 @@
 //! A PCI function as VFIO shows it. Linux and a vfio-user server show it alike, so the parts above
 //! do not know which of them they use; their tests use a third one, in memory.
 
-use super::access::Access;
-use super::iova::IovaSpace;
+use super::iova::{Access, IovaSpace};
 use super::raw::{MappedRegisters, SharedMemory};
 use std::fmt::Debug;
 use std::io;

@@ -1,10 +1,20 @@
-//! Allocation of address ranges: of bus addresses for maps, and of pieces in an arena.
+//! Maps of memory for a function: what it may do to it, and the allocation of address ranges, of
+//! bus addresses for maps and of pieces in an arena.
 //!
 //! First fit: the lowest free range that is large enough. The free ranges are few, since what is
 //! freed joins its neighbours.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// What a device may do to memory that it is given.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read it: memory that is only sent. The driver does not write it either.
+    Read,
+    /// Read and write it.
+    ReadWrite,
+}
 
 /// Bus addresses that a function may be given, and the unit of its maps.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,7 @@
 //! instead of changing the next one. A map is unmapped at the function before its bus address or
 //! its memory is used again. If that fails, neither is: it stays as it is until the process ends.
 
-use super::access::Access;
-use super::iova::{FirstFit, IovaSpace};
+use super::iova::{Access, FirstFit, IovaSpace};
 use super::memfd::{self, Pages, HUGE_PAGE_OCTETS};
 use super::pci_function::PciFunction;
 use super::raw::SharedMemory;

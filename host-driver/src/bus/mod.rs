@@ -27,7 +27,6 @@
 //! need more than `std::sync::atomic::fence` between memory and registers. A mapped register of a
 //! function that Linux takes away while it is in use raises SIGBUS.
 
-mod access;
 mod address;
 mod error;
 mod iova;
@@ -57,9 +56,9 @@ pub(crate) use interrupts::eventfds;
 #[cfg(test)]
 pub(crate) use interrupts::take as take_signals;
 
-pub use access::Access;
 pub use error::OpenError;
 pub use functions::{functions, FoundFunction};
+pub use iova::Access;
 pub use memory::FunctionMemory;
 pub use open::{connect, open, AnyDevice};
 pub use pci_function::PciFunction;

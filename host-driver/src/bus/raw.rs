@@ -7,7 +7,7 @@
 //! somebody else exists either. Each access is within the map, which is asserted, and the map lives
 //! as long as its owner here.
 
-use super::access::Access;
+use super::iova::Access;
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::ioctl::{ioctl, opcode, NoArg, Opcode, Setter, Updater};
 use std::io;

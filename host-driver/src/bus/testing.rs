@@ -1,8 +1,7 @@
 //! Doubles for the tests of this folder: a function in memory, and a folder of a test's own.
 
-use super::access::Access;
 use super::function::{Function, Region};
-use super::iova::IovaSpace;
+use super::iova::{Access, IovaSpace};
 use super::raw::{MappedRegisters, SharedMemory};
 use crate::device::access::Bar;
 use crate::testing::Tables;

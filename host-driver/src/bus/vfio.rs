@@ -5,11 +5,10 @@
 //! `VfioDevice::region_read` loses errors. `make vm-test` runs this file in a guest with an
 //! emulated IOMMU; it has not run on hardware yet.
 
-use super::access::Access;
 use super::error::OpenError;
 use super::function::{Function, Region};
 use super::iommu_info;
-use super::iova::IovaSpace;
+use super::iova::{Access, IovaSpace};
 use super::raw::{self, MappedRegisters, SharedMemory};
 use super::sysfs::{self, BoundFunction, Places};
 use rustix::io::{pread, pwrite};

@@ -1,9 +1,8 @@
 //! A function that another process serves over a socket, by the vfio-user protocol.
 
-use super::access::Access;
 use super::error::OpenError;
 use super::function::{Function, Region};
-use super::iova::IovaSpace;
+use super::iova::{Access, IovaSpace};
 use super::raw::{MappedRegisters, SharedMemory};
 use rnic_vfio_user::protocol::IRQ_MSIX;
 use rnic_vfio_user::{Client, ClientError};

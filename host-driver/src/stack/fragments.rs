@@ -33,7 +33,7 @@ pub(super) struct Key {
 /// A fragment's payload, and where it belongs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fragment<'a> {
-    /// Octets of the packet's payload in front of it.
+    /// Octets of the packet's payload before it.
     pub offset: usize,
     /// Others follow.
     pub more: bool,

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// A MAC address.
 pub(super) type Mac = [u8; 6];
 
-/// Octets in front of an IP packet, at most.
+/// Octets before an IP packet, at most.
 pub(super) const LINK_OCTETS_MAX: usize = 14 + 4;
 const TAGGED: u16 = 0x8100;
 const ID_MASK: u16 = 0x0fff;
@@ -114,7 +114,7 @@ impl LinkHeader {
         }
     }
 
-    /// The octets in front of an IP packet.
+    /// The octets before an IP packet.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..self.length]
     }

@@ -156,7 +156,7 @@ impl SegmentHeader {
         Some(octets)
     }
 
-    /// The octets in front of the payload.
+    /// The octets before the payload.
     pub fn octets(&self) -> &[u8] {
         &self.octets[..self.length]
     }
@@ -170,7 +170,7 @@ impl SegmentHeader {
     }
 }
 
-/// Write an IP header in front of `tcp_octets` octets; its own.
+/// Write an IP header before `tcp_octets` octets; its own.
 fn write_ip(octets: &mut [u8], ends: &Ends, tcp_octets: usize) -> Option<usize> {
     match (ends.own.ip(), ends.peer.ip()) {
         (IpAddr::V4(src_addr), IpAddr::V4(dst_addr)) => {

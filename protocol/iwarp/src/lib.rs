@@ -19,14 +19,14 @@
 //! Start-up ([`startup::Initiator`], [`startup::Responder`]):
 //!
 //! ```text
-//!  initiator  Waiting --Reply--> Agreed --octets behind it--> Failed
+//!  initiator  Waiting --Reply--> Agreed --octets after it---> Failed
 //!                |                 +--- the ULP accepts ----> a queue pair, open
 //!                +--R = 1--> Rejected
 //!                +--malformed, FIN, time-out--> Failed
 //!
 //!  responder  Waiting --Request--> Deciding --accept--> the Reply, and a queue pair, held
 //!                |                    +--reject--> the Reply with R = 1
-//!                |                    +--octets behind it, FIN--> Failed
+//!                |                    +--octets after it, FIN---> Failed
 //!                +--malformed, FIN, time-out--> Failed
 //! ```
 //!

@@ -89,7 +89,7 @@
 //!     }
 //!     fabric.run();
 //! }
-//! let mut reader = client.reply(call).expect("it was told").reader();
+//! let mut reader = client.reply(call).expect("it was reported").reader();
 //! let reply = ReplyHeader::read(&mut reader)?;
 //! assert_eq!((reply.xid, reply.status), (xid, ReplyStatus::Success));
 //! client.release(call, &mut pools[0]);

@@ -37,7 +37,7 @@ impl Place {
         })
     }
 
-    /// The range without what is behind its first `length` octets.
+    /// The range without what follows its first `length` octets.
     #[must_use]
     pub fn first(self, length: u32) -> Self {
         Self {

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_behind_and_other_flags_are_left_alone() {
+    fn octets_after_and_other_flags_are_left_alone() {
         let longer = [CLIENT.as_slice(), &[0xff; 5]].concat();
         assert_eq!(PrivateData::parse(&longer), PrivateData::parse(&CLIENT));
         let mut flags = SERVER;

@@ -169,7 +169,7 @@ pub trait Verbs: Memory {
         invalidate: Option<u32>,
     ) -> Result<(), VerbsError>;
 
-    /// Write `source` to the beginning of the peer's `sink`, whose length is not looked at. The
+    /// Write `source` to the beginning of the peer's `sink`, whose length is not checked. The
     /// source must not change before the completion: it may be sent again until then.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ pub trait Verbs: Memory {
     /// Read the peer's `source` to the beginning of `sink`, into which nothing but the responses
     /// may be placed from outside. `source.length` octets are read. The ends of this crate read
     /// into places of the [`Pool`](crate::Pool) only, so that a provider on iWARP, where the peer
-    /// is told an STag of the sink, needs one for all of it.
+    /// gets an STag of the sink, needs one for all of it.
     ///
     /// # Errors
     /// [`VerbsError::Closed`], [`VerbsError::QueueFull`] (also at [`Limits::reads`]) or

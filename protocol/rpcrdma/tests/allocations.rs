@@ -72,7 +72,7 @@ fn write(message: &mut Message, send: &mut Vec<u8>) {
     reader.inline_opaque(64).expect("a handle");
     reader.fixed(16).expect("offset, count, stable");
     assert_eq!(reader.opaque(1 << 20), Ok(Opaque::Chunk(PLACE)));
-    reader.finish().expect("nothing behind it");
+    reader.finish().expect("nothing after it");
 }
 
 /// A reply of READ with its data in the write chunk of `call`.

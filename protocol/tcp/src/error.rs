@@ -46,8 +46,8 @@ pub enum Lost {
         /// Probes.
         count: u32,
     },
-    /// The peer sent octets behind its FIN, or a second FIN elsewhere.
-    #[error("the peer sent octets up to {end} behind its FIN at {fin}")]
+    /// The peer sent octets after its FIN, or a second FIN elsewhere.
+    #[error("the peer sent octets up to {end} after its FIN at {fin}")]
     DataBeyondFin {
         /// Sequence number of the FIN.
         fin: SeqNumber,
@@ -82,7 +82,7 @@ pub enum PushError {
 /// Why the receiver was not limited, or not handed over.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Error)]
 pub enum HandoverError {
-    /// Octets behind the start-up frame were acknowledged already: the peer must be reset.
+    /// Octets after the start-up frame were acknowledged already: the peer must be reset.
     #[error("octets up to {acknowledged} were acknowledged, the switch is at {at}")]
     Acknowledged {
         /// Number of the first octet of full operation.
@@ -90,7 +90,7 @@ pub enum HandoverError {
         /// RCV.NXT as it was sent.
         acknowledged: SeqNumber,
     },
-    /// The octets in front of the switch have not all arrived, or have not all been read.
+    /// The octets before the switch have not all arrived, or have not all been read.
     #[error("the receiver is at {at}, the switch at {switch}")]
     NotThere {
         /// Number of the next octet to be read.

@@ -37,7 +37,7 @@ pub struct Handover {
     pub send_shift: u8,
 }
 
-/// Rule 1: the switch can be at `at` if nothing behind it was `acknowledged`.
+/// Rule 1: the switch can be at `at` if nothing after it was `acknowledged`.
 ///
 /// # Errors
 /// If it was: nobody would send those octets again.
@@ -66,7 +66,7 @@ pub fn late(switch: SeqNumber, seq: SeqNumber, octets: u32) -> Late {
     }
 }
 
-/// Rule 4: octets of a segment in front of S, and from S on.
+/// Rule 4: octets of a segment before S, and from S on.
 pub fn cut(switch: SeqNumber, seq: SeqNumber, octets: u32) -> (u32, u32) {
     let front = switch.octets_since(seq).min(octets);
     (front, octets - front)
@@ -101,7 +101,7 @@ mod tests {
 
     /// START-042, rule 1, at S and one octet beyond.
     #[test]
-    fn nothing_behind_the_switch_may_be_acknowledged() {
+    fn nothing_after_the_switch_may_be_acknowledged() {
         assert_eq!(limit(S, S - 100), Ok(()));
         assert_eq!(limit(S, S), Ok(()));
         let acknowledged = S + 1;

@@ -176,7 +176,7 @@ impl Options {
     }
 
     /// Write the options and return how many octets they take, a multiple of four. Each option is
-    /// aligned to four octets by the no-operations in front of it, as RFC 7323 appendix A has it.
+    /// aligned to four octets by the no-operations before it, as RFC 7323 appendix A has it.
     pub fn emit(&self, buffer: &mut [u8; OPTION_OCTETS_MAX]) -> usize {
         let mut octets = 0;
         let mut write = |option: &[u8]| {

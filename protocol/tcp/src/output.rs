@@ -113,7 +113,7 @@ pub struct ReceivedCounts {
     pub out_of_order: u64,
     /// FINs, the same one as often as it comes.
     pub fins: u64,
-    /// Octets or FINs behind the FIN, or in front of octets that had come.
+    /// Octets or FINs after the FIN, or before octets that had come.
     pub beyond_fin: u64,
     /// RSTs that ended the connection.
     pub resets: u64,

@@ -136,7 +136,7 @@ mod tests {
             .collect()
     }
 
-    /// TCP-035: RFC 2018 section 4: the block of the latest segment first, those before it behind.
+    /// TCP-035: RFC 2018 section 4: the block of the latest segment first, earlier ones after it.
     #[test]
     fn the_latest_range_comes_first_and_joins_what_it_touches() {
         let mut found = ranges(&[(10, 20), (30, 40), (50, 60)]);

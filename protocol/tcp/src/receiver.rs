@@ -9,7 +9,7 @@
 //!
 //! It keeps octets in order and up to [`ranges_max`] ranges beyond gaps,
 //! of overlapping segments the octets that came first. With a *limit* it neither keeps nor
-//! acknowledges what lies behind it, and it forgets what it had kept there, which is possible as
+//! acknowledges what lies beyond it, and it forgets what it had kept there, which is possible as
 //! long as that was not acknowledged. Memory: [`Settings::receive_octets`], taken when the first
 //! octet arrives and given back once the receiver is in hardware.
 //!
@@ -29,7 +29,7 @@ pub enum Arrival {
     },
     /// They lie beyond a gap, and are kept.
     OutOfOrder,
-    /// None was kept: duplicates, outside of the window or behind the limit, or no range is free.
+    /// None was kept: duplicates, outside of the window or beyond the limit, or no range is free.
     Nothing,
 }
 
@@ -90,7 +90,7 @@ impl Receiver {
         self.next + u32::from(self.is_ended())
     }
 
-    /// All octets in front of the peer's FIN are here.
+    /// All octets before the peer's FIN are here.
     pub fn is_ended(&self) -> bool {
         self.fin == Some(self.next)
     }
@@ -269,17 +269,17 @@ impl Receiver {
         self.shift = 0;
     }
 
-    /// The stream ends `ahead_octets` behind what has been read: MPA begins there.
+    /// The stream ends `ahead_octets` after what has been read: MPA begins there.
     ///
     /// # Errors
-    /// Octets behind it have been acknowledged.
+    /// Octets after it have been acknowledged.
     pub fn limit(&mut self, ahead_octets: u32) -> Result<(), HandoverError> {
         let at = self.read + ahead_octets;
         handover::limit(at, self.acknowledged)?;
         self.limit = Some(at);
         self.next = self.next.earlier(at);
         self.ranges.clip(at);
-        // A FIN behind octets that are not kept will come again.
+        // A FIN after octets that are not kept will come again.
         self.fin = self.fin.filter(|fin| !fin.is_after(at));
         Ok(())
     }

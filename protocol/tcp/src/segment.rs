@@ -56,7 +56,7 @@ impl Segment<'_> {
 pub struct Piece {
     /// The record.
     pub id: u64,
-    /// Octets of the record in front of the piece; 0 unless the record was split.
+    /// Octets of the record before the piece; 0 unless the record was split.
     pub offset_octets: u32,
     /// Octets of the piece.
     pub octets: u32,

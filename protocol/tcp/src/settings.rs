@@ -1,4 +1,4 @@
-//! What a connection is told when it is made: sizes, and a value for each time-out.
+//! Settings of a connection: sizes, and a value for each time-out.
 use crate::congestion::Algorithm;
 use std::ops::RangeInclusive;
 use thiserror::Error;

@@ -320,13 +320,13 @@ fn lost_end(connection: &Tracked, side: usize, flow: &Flow) -> Option<Gap> {
 fn gap(capture: &Capture, flow: &Flow) -> Option<Finding> {
     let gap = flow.gap?;
     let before = capture.number(flow.gap_after?);
-    let behind = match gap.waiting {
+    let waiting = match gap.waiting {
         0 => "nothing of it comes after them, though the receiver has them".to_owned(),
-        octets => format!("{} octets wait behind it", grouped(octets as u64)),
+        octets => format!("{} octets wait beyond it", grouped(octets as u64)),
     };
     let text = format!(
         "flow {} stops at a gap of {} octets at sequence number {}, after frame {before}: no \
-         segment that a device takes has them; {behind}",
+         segment that a device takes has them; {waiting}",
         flow.number,
         grouped(gap.missing as u64),
         gap.sequence,

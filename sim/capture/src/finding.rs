@@ -1,4 +1,4 @@
-//! What users are told of a capture besides its flows: what was repaired, left out, or keeps a
+//! Findings about a capture besides its flows: what was repaired, left out, or keeps a
 //! connection from being played.
 
 use serde::Serialize;

@@ -11,8 +11,8 @@ use etherparse::{ether_type, EtherType, Ipv4HeaderSlice, Ipv6HeaderSlice, UdpHea
 pub(crate) enum Shape {
     /// In a tunnel, by its name.
     Tunnelled(&'static str),
-    /// Behind another header than a tunnel's, by its name.
-    Behind(&'static str),
+    /// After another header than a tunnel's, by its name.
+    OtherHeader(&'static str),
     /// More than two VLAN tags, or one of another type, by its EtherType.
     Tagged(u16),
     /// IPv6 with an extension header, by its name.
@@ -45,7 +45,7 @@ impl Shape {
     pub(crate) const fn kind(self) -> &'static str {
         match self {
             Self::Tunnelled(_) => "tunnelled",
-            Self::Behind(_) => "another_header",
+            Self::OtherHeader(_) => "another_header",
             Self::Tagged(_) => "tagged",
             Self::Extension(_) => "ipv6_extension",
             Self::Fragment => "fragment",
@@ -62,7 +62,7 @@ impl Shape {
                 "tunnelled ({name}): what is inside is not played; capture at the end of the \
                  tunnel, on the interface that carries the connection"
             ),
-            Self::Behind(name) => format!("{name}: the device leaves such frames to the host"),
+            Self::OtherHeader(name) => format!("{name}: the device leaves such frames to the host"),
             Self::Tagged(0x8100 | 0x88a8) => {
                 "more than two VLAN tags: the device takes frames with two at most".into()
             }
@@ -96,7 +96,7 @@ fn link(kind: EtherType, octets: &[u8]) -> Shape {
         0x8915 => Shape::Roce("RoCE version 1"),
         // IEEE 802.3 lengths: LLC, with SNAP or without.
         length if length < 0x600 && octets.starts_with(&[0xaa, 0xaa, 3]) => {
-            Shape::Behind("IEEE 802.3 with LLC and SNAP")
+            Shape::OtherHeader("IEEE 802.3 with LLC and SNAP")
         }
         _ => Shape::Other,
     }
@@ -140,7 +140,7 @@ fn protocol(number: u8, octets: &[u8]) -> Shape {
         41 => Shape::Tunnelled("IPv6 in IP"),
         47 => gre(octets),
         50 => Shape::Tunnelled("IPsec ESP"),
-        51 => Shape::Behind("IPsec AH"),
+        51 => Shape::OtherHeader("IPsec AH"),
         17 => udp(octets),
         97 => Shape::Tunnelled("EtherIP"),
         115 => Shape::Tunnelled("L2TP"),

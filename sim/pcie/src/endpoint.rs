@@ -1,4 +1,4 @@
-//! An endpoint: a function with configuration space and BARs in front of a device model.
+//! An endpoint: a function with configuration space and BARs over a device model.
 //!
 //! ```text
 //!                 +-------------------- Endpoint --------------------+

@@ -74,8 +74,8 @@ pub fn completions_by(
     let cuts_max = (octets_max as u64 / boundary).max(1);
     pieces(address, octets, move |address, left| {
         let nearest = boundary - address % boundary;
-        let behind = (left as u64).saturating_sub(nearest).div_ceil(boundary);
-        let cuts = cuts_max.min(1 + behind);
+        let further = (left as u64).saturating_sub(nearest).div_ceil(boundary);
+        let cuts = cuts_max.min(1 + further);
         (nearest + choose(cuts).min(cuts - 1) * boundary) as usize
     })
 }

@@ -84,7 +84,7 @@ impl Conn {
         octets.chunks(1).for_each(|octet| self.send(octet));
     }
 
-    /// Send a FIN behind everything.
+    /// Send a FIN after everything.
     pub fn close(&self) {
         self.change(|kept, _| kept.is_closing = true);
     }

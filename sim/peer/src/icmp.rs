@@ -2,7 +2,7 @@
 
 use crate::frame::{ETHERNET_OCTETS, IPV4_OCTETS};
 
-/// What a report repeats: the IPv4 header and 8 octets behind it.
+/// What a report repeats: the IPv4 header and the 8 octets after it.
 const REPEATED_OCTETS: usize = IPV4_OCTETS + 8;
 
 /// The Internet checksum (RFC 1071).

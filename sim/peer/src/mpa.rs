@@ -106,7 +106,7 @@ impl Framing {
         body.extend_from_slice(ulpdu);
         body.resize(body.len().next_multiple_of(4), 0);
         let mut octets = Vec::new();
-        // FPDUPTR counts from ULPDU_Length; a marker in front of it has 0.
+        // FPDUPTR counts from ULPDU_Length; a marker before it has 0.
         let mut head = 0;
         for word in body.chunks(4).map(Some).chain([None]) {
             if self.is_marker_due(self.position + octets.len() as u64) {
@@ -172,7 +172,7 @@ pub enum Fault {
 pub struct Stream {
     /// Its whole ULPDUs, up to the fault.
     pub ulpdus: Vec<Vec<u8>>,
-    /// Octets behind the last of them.
+    /// Octets after the last of them.
     pub rest_octets: usize,
     /// What is wrong with the next one.
     pub fault: Option<Fault>,
@@ -267,7 +267,7 @@ impl Reading<'_> {
             return Ok(None);
         };
         body.extend(more);
-        // A marker between PAD and CRC is in front of the CRC, which covers it.
+        // A marker between PAD and CRC is before the CRC, which covers it.
         let Some(crc) = self.take(CRC_OCTETS, false)? else {
             return Ok(None);
         };

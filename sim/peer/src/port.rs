@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How long a reader waits before time is looked at.
+/// How long a reader waits before it checks the time.
 const TICK: Duration = Duration::from_millis(1);
 
 /// Frames as they come off the socket.
@@ -55,7 +55,7 @@ pub struct Faults {
     pub lost: Vec<u32>,
     /// Of those that leave, these do so twice.
     pub twice: Vec<u32>,
-    /// Of those that leave, these do so behind the next one.
+    /// Of those that leave, these do so after the next one.
     pub late: Vec<u32>,
     /// Of those that come, these are lost.
     pub unheard: Vec<u32>,

@@ -20,17 +20,17 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Its MAC, unless it is told another one.
+/// Its MAC, unless it is given another one.
 pub const MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// Octets of what TCP holds to be read.
 const RECEIVE_OCTETS: usize = 65_535;
 /// Octets of what TCP holds to be sent.
 const SEND_OCTETS: usize = 1 << 18;
-/// Ports of its own begin behind this one.
+/// Ports of its own begin after this one.
 const PORT_BEFORE: u16 = 40_000;
 /// How many first ports there are.
 const FIRST_PORTS: u64 = 20_000;
-/// The seed, unless it is told another one; its first port is the first of all.
+/// The seed, unless it is given another one; its first port is the first of all.
 const SEED: u64 = 0;
 
 /// Who it is on the wire.
@@ -206,7 +206,7 @@ impl Stranger {
             .collect()
     }
 
-    /// Whether a FIN has come to one of its ports: an RST right behind it hides it from TCP.
+    /// Whether a FIN has come to one of its ports: an RST right after it hides it from TCP.
     pub fn has_heard_fin(&self, port: u16) -> bool {
         let inner = self.shared.lock();
         let mut segments = inner

@@ -22,7 +22,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// Behind a start-up frame of `begin` octets. Markers: in what is sent, in what comes.
+    /// After a start-up frame of `begin` octets. Markers: in what is sent, in what comes.
     pub fn new(conn: Conn, begin: usize, markers: [bool; 2]) -> Self {
         Self {
             conn,
@@ -33,7 +33,7 @@ impl Talk {
         }
     }
 
-    /// Full operation begins: behind a start-up frame of `begin` octets, with markers in what is
+    /// Full operation begins: after a start-up frame of `begin` octets, with markers in what is
     /// sent and in what comes, and CRC32C or none.
     pub fn switch(&mut self, begin: usize, markers: [bool; 2], crc: bool) {
         (self.begin, self.crc) = (begin, crc);
@@ -100,7 +100,7 @@ impl Talk {
     /// Everything that came before the end: ULPDUs without the Terminate, and the Terminate.
     ///
     /// # Panics
-    /// There are octets that are no whole FPDU, or something behind the Terminate.
+    /// There are octets that are no whole FPDU, or something after the Terminate.
     pub fn last_words(&self) -> (Vec<Vec<u8>>, Option<ddp::Terminate>) {
         let stream = self.conn.received()[self.begin..].to_vec();
         let mut heard = Framing::read(self.markers, &stream);
@@ -109,14 +109,14 @@ impl Talk {
             .iter()
             .map(|ulpdu| again.fpdu(ulpdu).octets.len())
             .sum();
-        assert_eq!(octets, stream.len(), "octets behind the last FPDU");
+        assert_eq!(octets, stream.len(), "octets after the last FPDU");
         let first = heard
             .iter()
             .position(|ulpdu| ddp::opcode(ulpdu) == ddp::TERMINATE);
         let Some(first) = first else {
             return (heard, None);
         };
-        assert_eq!(first + 1, heard.len(), "FPDUs behind a Terminate");
+        assert_eq!(first + 1, heard.len(), "FPDUs after a Terminate");
         let terminate = heard.pop().map(|ulpdu| ddp::Terminate::read(&ulpdu));
         (heard, terminate)
     }

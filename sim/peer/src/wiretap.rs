@@ -49,7 +49,7 @@ fn tcp_of(frame: &[u8]) -> Option<(IpAddress, IpAddress, &[u8])> {
     }
 }
 
-/// Octets of the IP header in front of a segment that [`tcp_of`] finds.
+/// Octets of the IP header before a segment that [`tcp_of`] finds.
 fn ip_octets(frame: &[u8]) -> usize {
     match frame[ETHERNET_OCTETS] >> 4 {
         6 => IPV6_OCTETS,

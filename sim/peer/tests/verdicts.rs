@@ -31,9 +31,9 @@ enum Flaw {
     Swapped,
     /// It says nothing more, and does not end.
     Hangs,
-    /// Its Terminate has no end behind it.
+    /// Its Terminate has no end after it.
     NoEnd,
-    /// It sends behind its Terminate.
+    /// It sends after its Terminate.
     GoesOnTalking,
     /// It closes without a Terminate.
     Mute,
@@ -41,7 +41,7 @@ enum Flaw {
     BadCrc,
     /// It rejects.
     Rejects,
-    /// It asks to read something else than what it was told.
+    /// It asks to read something else than what was announced to it.
     ReadsElsewhere,
 }
 
@@ -191,7 +191,7 @@ fn play(name: &str, flaw: Option<Flaw>) -> Played {
 
 /// A target that is right, and one that is wrong in each of these ways.
 #[test]
-fn a_target_is_told_what_is_wrong_with_it() {
+fn what_is_wrong_with_a_target_is_reported() {
     let differs = |played: &Played| match &played.verdict {
         Verdict::Differs(what) => what.clone(),
         other => panic!("{other:?}: {}", played.found),
@@ -240,7 +240,7 @@ fn a_target_is_told_what_is_wrong_with_it() {
 
 /// RFC 5040's control word and that of little-endian bit fields are told apart.
 #[test]
-fn a_control_word_of_bit_fields_is_told() {
+fn a_control_word_of_bit_fields_is_recognised() {
     let played = play("crc-payload", Some(Flaw::Swapped));
     assert!(matches!(played.verdict, Verdict::Differs(_)), "{played:?}");
 }
@@ -248,7 +248,7 @@ fn a_control_word_of_bit_fields_is_told() {
 /// Nobody, a target that fails before the case begins, and one that is silent where a receiver may
 /// be: none of them is right or wrong.
 #[test]
-fn what_cannot_be_told_is_told() {
+fn what_cannot_be_judged_is_reported() {
     for (name, flaw, word) in [
         ("crc-payload", None, "10.0.0.1:7174"),
         ("crc-payload", Some(Flaw::Hangs), "MPA-aware"),

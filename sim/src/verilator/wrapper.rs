@@ -8,7 +8,7 @@
 //! ```
 //!
 //! In each call, at both edges, Verilator re-evaluates all logic that depends on an input; for
-//! `reset` that is most of the core. Behind registers no logic does: the core sees inputs set
+//! `reset` that is most of the core. After registers no logic does: the core sees inputs set
 //! before a rising edge in the cycle that this edge begins, and one evaluation both clocks the core
 //! and settles it.
 //!

@@ -106,10 +106,10 @@ impl DmaMap {
         table.check(iova, out.len() as u64, Access::READ)?;
         let mut rest = out;
         for piece in table.pieces(iova, rest.len() as u64) {
-            let (place, behind) = rest.split_at_mut(piece.octets as usize);
+            let (place, after) = rest.split_at_mut(piece.octets as usize);
             let (file, offset) = piece.place().expect("it was checked");
             file.borrow().read(offset, place);
-            rest = behind;
+            rest = after;
         }
         Ok(())
     }
@@ -120,10 +120,10 @@ impl DmaMap {
         table.check(iova, data.len() as u64, Access::WRITE)?;
         let mut rest = data;
         for piece in table.pieces(iova, rest.len() as u64) {
-            let (octets, behind) = rest.split_at(piece.octets as usize);
+            let (octets, after) = rest.split_at(piece.octets as usize);
             let (file, offset) = piece.place().expect("it was checked");
             file.borrow().write(offset, octets);
-            rest = behind;
+            rest = after;
         }
         Ok(())
     }
@@ -239,8 +239,8 @@ impl Table {
             let (iova, left) = next?;
             let (first, map) = self.find(iova)?;
             // One less than the octets to the map's end, which may be 2^64.
-            let behind = map.last - iova;
-            let octets = left.min(behind.saturating_add(1));
+            let last_offset = map.last - iova;
+            let octets = left.min(last_offset.saturating_add(1));
             next = match iova.checked_add(octets) {
                 Some(iova) if left > octets => Some((iova, left - octets)),
                 _ => None,
@@ -393,8 +393,8 @@ fn map_file(fd: &OwnedFd, octets: u64, needed: u64, writable: bool) -> Result<Ma
 
 /// The addresses from `first` on; an error if there are none, or not so many.
 pub(crate) fn range(first: u64, octets: u64) -> Result<RangeInclusive<u64>, Errno> {
-    let behind = octets.checked_sub(1).ok_or(Errno::INVAL)?;
-    let last = first.checked_add(behind).ok_or(Errno::INVAL)?;
+    let last_offset = octets.checked_sub(1).ok_or(Errno::INVAL)?;
+    let last = first.checked_add(last_offset).ok_or(Errno::INVAL)?;
     Ok(first..=last)
 }
 

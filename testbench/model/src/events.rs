@@ -38,11 +38,11 @@ impl TcpReceiver {
     /// SEG.ACK and SEG.WND just kept are to be reported, unless a higher SEG.ACK is; of equal ones
     /// the last window is the peer's.
     pub(super) fn join_acknowledgement(&mut self) {
-        let is_behind = |(highest, _): (u32, u16)| {
+        let is_before = |(highest, _): (u32, u16)| {
             let distance = self.seg_ack.wrapping_sub(highest) as i32;
             distance < 0
         };
-        if !self.acknowledged.is_some_and(is_behind) {
+        if !self.acknowledged.is_some_and(is_before) {
             self.acknowledged = Some((self.seg_ack, self.seg_wnd));
         }
     }

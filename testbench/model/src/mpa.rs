@@ -186,8 +186,8 @@ impl MpaReceiver {
     fn is_entered(&self, sequence: u32, octets: &[u8], wire_octets: usize) -> bool {
         let phase = self.phase + sequence.wrapping_sub(self.sequence) as usize;
         let is_marker = |at: &usize| (phase + at) % MARKER_INTERVAL == 0;
-        let mut behind = wire_octets..wire_octets + MARKER_INTERVAL;
-        let at = self.markers.then(|| behind.find(is_marker)).flatten();
+        let mut after = wire_octets..wire_octets + MARKER_INTERVAL;
+        let at = self.markers.then(|| after.find(is_marker)).flatten();
         let marker = at.and_then(|at| Some((at, octets.get(at..at + MARKER_OCTETS)?)));
         marker.is_some_and(|(at, octets)| {
             let fpduptr = u16::from_be_bytes([octets[2], octets[3]]) & !3;

@@ -1,7 +1,7 @@
 //! What `rnic play` prints and writes: summaries, JSON, a page, waveforms.
 //!
 //! Files are opened before the work begins, so that an unwritable path fails at once, and take
-//! their names at the end. If no capture could be played, or Ctrl-C ends the run, reports of before
+//! their names at the end. If no capture could be played, or Ctrl-C ends the run, earlier reports
 //! stay.
 
 use crate::cli::json::{finish_early, JsonSink};

@@ -6,9 +6,10 @@
 use rnic_abi::errors;
 
 /// Sections of the document that stand for a whole module.
-const SECTIONS: [(&str, &str); 2] = [
+const SECTIONS: [(&str, &str); 3] = [
     ("`crate::interrupts`", "[Interrupts](#interrupts)"),
     ("`crate::sizes`", "[Builds](#builds)"),
+    ("`crate::tables`", "[Tables](#tables)"),
 ];
 
 /// `text` with names in place of paths and "to" in place of ranges.
@@ -49,13 +50,13 @@ fn without_paths(text: &str) -> String {
     out
 }
 
-/// The first piece of Rust in `text`, if there is one: a sign, a keyword, a type, or a number as
-/// Rust alone writes it.
+/// The first piece of Rust in `text`, if there is one: a sign, a keyword, a type or its value, or a
+/// number as Rust alone writes it.
 #[must_use]
 pub fn rust_in(text: &str) -> Option<&str> {
     const SIGNS: [&str; 4] = ["::", "..=", "*b\"", "&["];
-    const WORDS: [&str; 9] = [
-        "u8", "u16", "u32", "u64", "usize", "const", "fn", "pub", "impl",
+    const WORDS: [&str; 11] = [
+        "u8", "u16", "u32", "u64", "usize", "const", "fn", "pub", "impl", "None", "Some",
     ];
     let sign = SIGNS.into_iter().find(|sign| text.contains(sign));
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
@@ -98,6 +99,8 @@ mod tests {
             ("50_000", "50_000"),
             ("[0; 4usize]", "4usize"),
             ("const fn", "const"),
+            ("a table's name; `None` if there is none", "None"),
+            ("`Some(name)`", "Some"),
         ] {
             assert_eq!(rust_in(text), Some(piece), "{text}");
         }

@@ -190,9 +190,10 @@ fn value_table<'a>(
     Ok(())
 }
 
-/// The functions of a module, whose words have the formula.
+/// The functions of a module whose words have a formula after a colon; others serve Rust alone.
 fn formulas(out: &mut String, module: &Module) {
-    let functions = || module.items.iter().filter(|item| item.value.is_none());
+    let is_formula = |item: &&Item| item.value.is_none() && item.line().contains(": `");
+    let functions = || module.items.iter().filter(is_formula);
     if functions().next().is_some() {
         out.push_str("\nFormulas:\n\n");
     }

@@ -66,7 +66,7 @@ impl<'a> Design<'a> {
         Ok(text)
     }
 
-    /// The text with every change, each behind its number.
+    /// The text with every change, each under its number.
     pub fn with_all(&self, mutants: &[Mutant]) -> Result<String, MutantError> {
         let mut places: BTreeMap<usize, Vec<&Mutant>> = BTreeMap::new();
         for mutant in mutants {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_stand_behind_their_numbers() {
+    fn changes_stand_under_their_numbers() {
         let mutants = [
             mutant(1, "a", "x < 1", "x <= 1"),
             mutant(2, "a", "z = 0;", ""),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// The clock's time for each second of the processor's.
 const WALL_FACTOR: u32 = 4;
-/// How often a child that prints nothing is looked at.
+/// How often a child that prints nothing is checked.
 pub const STEP: Duration = Duration::from_millis(250);
 
 /// A child's time, from its start.

@@ -201,7 +201,7 @@ pub struct RegionCondition {
     /// Octets before its traffic; one less than the traffic has if negative.
     pub before: i64,
     /// Octets after its traffic; one less than the traffic has if negative.
-    pub behind: i64,
+    pub after: i64,
     /// A bit of Protection Domain or connection that is another's.
     pub bit: u32,
 }

@@ -8,8 +8,8 @@
 //! - a segment that was not reached is the host's, as its connection is no longer known: verdicts
 //!   on segments and frames for the host are compared in sum.
 //!
-//! What was reached is judged as if there had been no close: a release waits for every FPDU in
-//! front of the checks, and the tables that these go by are taken away after it.
+//! What was reached is judged as if there had been no close: a release waits for every FPDU before
+//! the checks, and the tables that these go by are taken away after it.
 
 use crate::play::bus::HEADER_OCTETS_COMPARED;
 use crate::play::tally::Tally;
@@ -114,7 +114,7 @@ impl CutOff {
     }
 }
 
-/// The frame of a slot, behind the three words of its header that are compared.
+/// The frame of a slot, after the three words of its header that are compared.
 fn frame_of(slot: &[u8]) -> &[u8] {
     &slot[HEADER_OCTETS_COMPARED..]
 }

@@ -265,12 +265,12 @@ impl Spoiled {
             (_, None) => Hit::Units,
         };
         if hit != Hit::Nothing {
-            // Completions behind one with a wrong count are not what is due either.
-            let behind = match fault {
-                Fault::ByteCount => self.simulation.borrow().complex().faults().behind(),
+            // Completions after one with a wrong count are not what is due either.
+            let after = match fault {
+                Fault::ByteCount => self.simulation.borrow().complex().faults().after_spoiled(),
                 _ => 0,
             };
-            self.count(counter_of(fault), 1 + behind as u32);
+            self.count(counter_of(fault), 1 + after as u32);
         }
         match hit {
             Hit::Frame(_) => self.count(Counter::TxFailed, 1),

@@ -168,8 +168,8 @@ impl Connection {
         }
         self.acknowledge(side);
         let ends = &self.lanes[own].ends;
-        let behind = ends.partition_point(|&end| end <= octets.start);
-        ends.get(behind).is_some_and(|&end| end <= octets.end)
+        let next = ends.partition_point(|&end| end <= octets.start);
+        ends.get(next).is_some_and(|&end| end <= octets.end)
     }
 
     /// After some segments of `side`, the other side acknowledges alone.

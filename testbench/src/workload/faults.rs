@@ -203,9 +203,9 @@ impl<'a> Injector<'a> {
             let Range { start, end } = segment.octets;
             if start > 0 && self.generator.random_bool(self.faults.overlap) {
                 let before = self.generator.random_range(1..=start.min(self.mss - 1));
-                let behind = (end - start).min(self.mss - before);
-                let behind = self.generator.random_range(1..=behind);
-                out.push(Segment::from(start - before..start + behind));
+                let after = (end - start).min(self.mss - before);
+                let after = self.generator.random_range(1..=after);
+                out.push(Segment::from(start - before..start + after));
                 self.injected.overlap += 1;
             }
             out.push(segment);
@@ -284,7 +284,7 @@ impl<'a> Injector<'a> {
         in_order_of_place(placed)
     }
 
-    /// Behind each gap that stays open for `resend_after` segments, all from it to the highest
+    /// After each gap that stays open for `resend_after` segments, all from it to the highest
     /// octet sent; at the end, what is missing of `whole`.
     fn resend(&mut self, segments: Vec<Segment>, whole: Range<usize>) -> Vec<Segment> {
         let mut out = Vec::with_capacity(segments.len());

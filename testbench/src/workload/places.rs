@@ -20,10 +20,10 @@ impl Places {
     pub fn of(octets: Range<usize>, markers: bool) -> Self {
         let mut places = Self::default();
         for octet in octets {
-            let behind_marker_position = octet % MARKER_INTERVAL_OCTETS;
-            match markers && behind_marker_position < MARKER_OCTETS {
+            let from_marker_position = octet % MARKER_INTERVAL_OCTETS;
+            match markers && from_marker_position < MARKER_OCTETS {
                 false => places.plain.push(octet),
-                true if behind_marker_position >= MARKER_OCTETS / 2 => places.pointers.push(octet),
+                true if from_marker_position >= MARKER_OCTETS / 2 => places.pointers.push(octet),
                 true => {}
             }
         }

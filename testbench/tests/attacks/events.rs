@@ -162,7 +162,7 @@ fn duplicate_acks_and_ranges_are_reported() {
     assert_eq!((changed.left, changed.right), range);
     let reported = reasons(&all);
     assert!(reported.contains(Reason::OutOfOrder) && reported.contains(Reason::NotAccepted));
-    // The gap closes, with a FIN at its end: what lies behind it was there before.
+    // The gap closes, with a FIN at its end: what lies beyond it was there before.
     let frame = bare.frame(start, 77, FLAG_ACK | FLAG_FIN, &[1; 200]);
     bare.push(&frame, false);
     bare.run_until_idle();

@@ -1,4 +1,4 @@
-//! Connections closed while their FPDUs wait in front of the checks, as host memory is slow, and
+//! Connections closed while their FPDUs wait before the checks, as host memory is slow, and
 //! the next connection with the same id: the FPDUs are the old one's.
 //!
 //! ```text
@@ -21,7 +21,7 @@ const FIRST: u64 = 0x1_0000_0000;
 const STALL: f64 = 0.99;
 /// Cycles until all frames are received, and their octets read.
 const ARRIVAL_CYCLES: usize = 2000;
-/// Sends of the neighbour, and log2 of their buffers: the last ones wait in front of the checks.
+/// Sends of the neighbour, and log2 of their buffers: the last ones wait before the checks.
 const SENDS: usize = 38;
 const QUEUE_LOG2: u32 = 6;
 /// Writes of the connection after them.

@@ -8,7 +8,7 @@
 //! | not whole | `cut`, `cut-stranger`, `caplen-above-len`, `unknown-interface` |
 //! | the sender's card had yet to do it | `offload-checksums`, `super-frame` |
 //! | seen twice, of which the good copy counts | `twice-*` |
-//! | TCP | `stray-syn`, `ports-reused`, `fast-open`, `simultaneous-open-wrap`, `keep-alive-octets`, `syn-behind-data`, `mid-connection`, `gap` |
+//! | TCP | `stray-syn`, `ports-reused`, `fast-open`, `simultaneous-open-wrap`, `keep-alive-octets`, `syn-after-data`, `mid-connection`, `gap` |
 //! | nothing, or less, is played | `rejected`, `vxlan`, `terminate` |
 use indicatif::ProgressBar;
 use rnic_capture::{ReadOptions, StartupOverride};

@@ -18,7 +18,7 @@ fn kill(child: &Child, signal: &str) {
     assert!(killed.expect("a shell").success());
 }
 
-/// A folder with a report of before.
+/// A folder with an earlier report.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("old.json"), OLD).expect("room");

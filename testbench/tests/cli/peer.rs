@@ -2,7 +2,7 @@
 
 use crate::{file, refuses, refuses_in_one_line, rnic, stdout};
 
-/// A wire that nobody needs: options are looked at first.
+/// A wire that nobody needs: options are checked first.
 const LINK: [&str; 3] = ["peer", "--link", "unix-connect:/nowhere/wire"];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {

@@ -102,7 +102,7 @@ fn writes_change_whole_doublewords() {
 
 /// PCI Express, section 2.4.1: a device accepts posted requests whatever becomes of its own. While
 /// the host takes no TLP, every post and every short table operation is over within the cycles that
-/// the document says, and so the write behind it is taken.
+/// the document says, and so the write after it is taken.
 #[test]
 fn posts_and_short_operations_wait_for_no_tlp() {
     let (simulation, mut bar, mut device) = device(64);

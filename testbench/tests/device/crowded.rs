@@ -187,7 +187,7 @@ fn a_damaged_segment_of_a_flow_that_gives_up_ranges() {
     let mut capture =
         rnic_capture::parse(Path::new("damaged.pcap"), file).expect("a sound capture");
     let flows = rnic_capture::flows(&capture, None);
-    // Behind it the same flow is refused pages, so that what it holds beyond gaps would come again.
+    // After it the same flow is refused pages, so that what it holds beyond gaps would come again.
     let damaged = &mut capture.frames[100];
     *damaged.last_mut().expect("a frame has octets") ^= 1;
     let report = agreed(&capture, &flows);

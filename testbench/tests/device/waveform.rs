@@ -118,7 +118,7 @@ fn a_waveform_is_closed_by_ctrl_c() {
     );
 }
 
-/// A full disk, as the limit of a file's size: an error, and a waveform of before stays.
+/// A full disk, as the limit of a file's size: an error, and an earlier waveform stays.
 #[test]
 fn a_waveform_that_has_no_room_is_an_error() {
     if !can_trace("a_waveform_that_has_no_room_is_an_error") {

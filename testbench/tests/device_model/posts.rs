@@ -249,7 +249,7 @@ fn closed_queues_take_no_post() {
     closed(&Model::new());
 }
 
-/// A post behind a write of the queue's entry finds the new one, one in front of it the old one,
+/// A post after a write of the queue's entry finds the new one, one before it the old one,
 /// whether the write fences or not, and nobody waits between them.
 fn reopened<M: Machine>(machine: impl Fn() -> M) {
     for flags in [0, TABLE_UNFENCED] {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The commands of a page as their words, without variables before them.
-fn commands(page: &str) -> Vec<Vec<String>> {
+pub(crate) fn commands(page: &str) -> Vec<Vec<String>> {
     let texts = code_lines(page).into_iter().chain(code_spans(page));
     let mut found = Vec::new();
     for text in texts {
@@ -56,7 +56,7 @@ fn missing_verbs(path: &str, page: &str, targets: &BTreeSet<&str>) -> Vec<String
 }
 
 /// The folders of the workspace's packages, by name.
-fn packages() -> BTreeMap<String, PathBuf> {
+pub(crate) fn packages() -> BTreeMap<String, PathBuf> {
     let manifest = |folder: &PathBuf| -> toml::Table {
         let text = read(&folder.join("Cargo.toml")).expect("a package has a manifest");
         text.parse().expect("cargo reads it too")

@@ -3,17 +3,20 @@
 //! ```text
 //!  README, ARCHITECTURE, ..., docs/**.md --> [ links ] ----> findings
 //!                                        \-> [ commands ] -> findings <-- Makefile, Cargo.toml
+//!                                         `> [ programs ] -> findings <-- host-driver/examples
 //!  README, ARCHITECTURE ------------------> [ first_page ] > findings <-- docs/figures.md, play.md
 //!  docs/figures.md -----------------------> [ figures ] ---> findings <-- git, docs/figures.py
 //! ```
 //!
 //! Each rule is a function from a page to its findings, and has a canary: a page that it must find
 //! something in. The `rnic` commands are parsed by the command line itself, in
-//! `testbench/src/cli/documents.rs`; those of `rnicctl` in its own tests.
+//! `testbench/src/cli/documents.rs`; those of `rnicctl` in its own tests. Of the examples' programs
+//! the names and long options are compared with their sources.
 mod commands;
 mod figures;
 mod first_page;
 mod links;
+mod programs;
 
 use rnic_testbench::docs::{check, pages, proofs};
 

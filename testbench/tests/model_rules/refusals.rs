@@ -307,9 +307,9 @@ fn octets_outside_of_the_region() {
     }
 }
 
-/// DDP-041: already consumed, or so far ahead that it counts as behind.
+/// DDP-041: already consumed, or so far ahead that it counts as before it.
 #[test]
-fn a_message_number_behind_the_expected_one() {
+fn a_message_number_before_the_expected_one() {
     for msn in [0, u32::MAX, 0x8000_0001] {
         refused_send(DdpMsn, UntaggedRepr { msn, ..send() }, 8);
     }

@@ -195,9 +195,9 @@ fn a_reserved_connection_meets_an_early_fpdu_with_its_buffers() {
 }
 
 /// DDP-029: a FIN beyond a gap has its place in the event; it takes effect when RCV.NXT is there.
-/// What comes behind it is taken as other octets are, seen in the event, and moves no FIN.
+/// What comes after it is taken as other octets are, seen in the event, and moves no FIN.
 #[test]
-fn the_place_of_a_fin_is_reported_and_octets_behind_it_are_seen() {
+fn the_place_of_a_fin_is_reported_and_octets_after_it_are_seen() {
     with_each(|dut| {
         let server = Server::start(dut);
         let mut peer = server.peer();
@@ -205,7 +205,7 @@ fn the_place_of_a_fin_is_reported_and_octets_behind_it_are_seen() {
         let mut stream = Stream::open(&mut device, PORT, 2);
         stream.sender.send(b"the last message");
         let end = stream.sender.stream().len();
-        stream.sender.send(b"behind it");
+        stream.sender.send(b"after it");
         let octets = stream.sender.stream().to_vec();
         let segment = |range: std::ops::Range<usize>, flags: u8| {
             let sequence = stream.sender.sequence(range.start);

@@ -1,12 +1,14 @@
 //! Style as a test: what a reader may rely on in every Rust file of the project.
 //!
 //! Line length, file length, function length, a text at the head of each file, nothing left open,
-//! no place of one machine, `unsafe` only where it is allowed and argued, and in [`heads`] tables
-//! and pictures of comments. Each rule is a function from a file to its findings, and has a test
-//! that shows it can find something.
+//! no place of one machine, `unsafe` only where it is allowed and argued, in [`heads`] tables and
+//! pictures of comments, and in [`words`] one word for one thing, in documents and scripts, too.
+//! Each rule is a function from a file to its findings, and has a test that shows it can find
+//! something.
 //!
 //! Sources are as rustfmt writes them, which `make lint` asserts first.
 mod heads;
+mod words;
 
 use rnic_testbench::docs::{read, relative, rust_files, workspace_root};
 

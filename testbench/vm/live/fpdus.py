@@ -8,7 +8,7 @@ Written from RFC 5044, 5041 and 5040; it shares no code with the driver or its d
 
 What neither end may send is looked for in both directions: FPDUs that are cut, CRCs that are not
 theirs, segments without a whole header, opcodes on other queues, messages out of order or with gaps,
-Read Responses that nobody has asked for, anything behind a Terminate.
+Read Responses that nobody has asked for, anything after a Terminate.
 """
 
 import collections
@@ -39,7 +39,7 @@ class Fpdu:
 
 
 def walk(octets, at):
-    """The whole FPDUs from octet `at` on, and the octet behind the last one."""
+    """The whole FPDUs from octet `at` on, and the octet after the last one."""
     found = []
     while at + 2 <= len(octets):
         length = struct.unpack_from(">H", octets, at)[0]
@@ -79,7 +79,7 @@ class Direction:
         if self.strict and any(fpdu.pad):
             self._wrong(fpdu, f"PAD is {fpdu.pad.hex()}")
         if self.terminate is not None:
-            self._wrong(fpdu, "it is behind a Terminate")
+            self._wrong(fpdu, "it is after a Terminate")
         if not fpdu.ulpdu and fpdu is self.fpdus[0]:
             # A ready-to-receive message (RFC 6581, 8).
             self.kinds["empty"] += 1

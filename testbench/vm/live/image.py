@@ -155,7 +155,7 @@ def depends(module):
 
 
 def in_order(root, siw, names, order):
-    """Files of the modules, each behind those it needs; without those that are in `order`."""
+    """Files of the modules, each after those it needs; without those that are in `order`."""
     known = {path.stem.replace("-", "_"): path for path in root.rglob("*.ko")}
     known["siw"], before = siw, len(order)
 

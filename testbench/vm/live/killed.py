@@ -78,7 +78,7 @@ class Killing(Try):
             monitor.expect(path, before, TIMEOUT)
 
     def ours(self, device, *options):
-        """Our end, told to be impatient."""
+        """Our end, with a short timeout."""
         return self.program(device, *options, "--keepalive", 1)
 
     def kill(self, ours, job):

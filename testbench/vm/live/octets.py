@@ -80,7 +80,7 @@ def connection_problems(connection, ours, spoilt):
         if direction.has_ended and (found.rest or found.untagged or found.tagged):
             wrong.append(f"its FIN cuts a message; {found.rest} octets of an FPDU are there")
         if address == spoilt:
-            # Those behind it go on where it should have been.
+            # Those after it go on where it should have been.
             wrong = [] if found.bad_crcs == 1 else ["it has no FPDU that was spoilt"]
         wrong += sent_again(direction, address in ours)
         problems += [f"{address}: {what}" for what in wrong]

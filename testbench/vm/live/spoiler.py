@@ -17,7 +17,7 @@ import wire
 from octets import checksum
 
 SEND = 3
-# Of the payload of a Send: behind the length and the header.
+# Of the payload of a Send: after the length and the header.
 TURNED = 2 + wire.UNTAGGED_HEAD + 8
 SECONDS = 10
 

@@ -3,7 +3,7 @@
     guest errs     faulty -s: Writes, Reads, Sends to rping -c of ours, which terminates
     our end errs   rping -s of ours believes the records of faulty -c, and siw terminates
 
-A CRC is spoilt on the wire between the two. What is looked at: the Terminate on the wire; what our
+A CRC is spoilt on the wire between the two. What is checked: the Terminate on the wire; what our
 program says; completions, events and the kernel's log of the guest.
 """
 
@@ -140,7 +140,7 @@ class Mistaken(Try):
             raise Failed(f"the guest's kernel does not say '{heard}'")
 
 
-# The header control bits and those behind them.
+# The header control bits and those after them.
 NO_HEADERS = "0000"
 
 

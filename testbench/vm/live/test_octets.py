@@ -28,7 +28,7 @@ OUR, THEIR = "192.0.2.1", "192.0.2.2"
 # Section and interface of a pcapng, for tshark.
 SECTION = (struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
            + struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20))
-# Octets of a frame in front of those of TCP's payload: no end has options but in a SYN.
+# Octets of a frame before those of TCP's payload: no end has options but in a SYN.
 HEAD = 54
 WRITE, READ_REQUEST, READ_RESPONSE, SEND, TERMINATE = 0, 1, 2, 3, 7
 
@@ -245,12 +245,12 @@ class Broken(unittest.TestCase):
         self.expect(f"{OUR}: the FPDU at octet", "its CRC is not that of its octets")
 
     def test_a_terminate_is_the_last(self):
-        """An FPDU behind one."""
+        """An FPDU after one."""
         index = place(self.frames, OUR, SEND)
         self.frames[index][HEAD + 3] = 0x40 | TERMINATE
         self.frames[index][HEAD + 8:HEAD + 12] = struct.pack(">I", 2)
         sealed(self.frames[index])
-        self.expect(f"{OUR}: the FPDU at octet", "it is behind a Terminate")
+        self.expect(f"{OUR}: the FPDU at octet", "it is after a Terminate")
 
     def test_the_end(self):
         """A FIN where a message goes on."""

@@ -30,7 +30,7 @@ def frame(side, sequence, acknowledgement, flags=ACK, payload=b""):
     return bytes(12) + b"\x08\x00" + ip + hosts[side] + hosts[1 - side] + tcp
 
 
-# Numbers wrap behind four octets of the guest's.
+# Numbers wrap after four octets of the guest's.
 OPENED = [
     frame(GUEST, 0xFFFFFFFB, 0, SYN),
     frame(OURS, 1000, 0xFFFFFFFC, SYN | ACK),

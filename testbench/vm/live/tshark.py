@@ -8,7 +8,7 @@ from processes import Failed
 MISSING = "tshark is not there"
 SECONDS = 120
 # An acknowledgement of ours may pass data that is queued before it, which then is not a segment
-# that comes again; and octets that come behind a gap are not passed over.
+# that comes again; and octets that come beyond a gap are not passed over.
 COMMAND = ["tshark", "-o", "tcp.reassemble_out_of_order:TRUE"]
 
 

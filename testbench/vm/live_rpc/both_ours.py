@@ -22,9 +22,9 @@ def once(programs, row, capture):
                          text=True, timeout=SECONDS)
     if ran.returncode != 0:
         raise Failed(f"every_type: {last(ran.stderr)}")
-    told = dict(line.split(" ", 1) for line in ran.stdout.splitlines())
-    sent, received = ([int(word) for word in told[way].split()] for way in ("sent", "received"))
-    lost = int(told["lost"])
+    printed = dict(line.split(" ", 1) for line in ran.stdout.splitlines())
+    sent, received = ([int(word) for word in printed[way].split()] for way in ("sent", "received"))
+    lost = int(printed["lost"])
     expect("whether frames of both ends were lost", lost > 0, row.lossy)
     facts = {"sent": "/".join(map(str, sent)), "received": "/".join(map(str, received)),
              "lost": str(lost)}

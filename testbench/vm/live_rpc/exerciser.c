@@ -164,7 +164,7 @@ static void write_at(int file, size_t offset, size_t length)
         size = offset + length;
 }
 
-/* Reads or writes through memory; behind the end of the file its last page is zeros. */
+/* Reads or writes through memory; after the end of the file its last page is zeros. */
 static void mapped(int is_write, size_t offset, size_t length)
 {
     size_t begin = offset / PAGE * PAGE, whole = offset + length - begin;
@@ -182,7 +182,7 @@ static void mapped(int is_write, size_t offset, size_t length)
     if (offset + length == size)
         for (size_t index = whole; begin + index < last; index++)
             if (at[index] != 0)
-                end(1, "octet %zu behind the end is %02x, not 0", begin + index, at[index]);
+                end(1, "octet %zu after the end is %02x, not 0", begin + index, at[index]);
     must(munmap(at, whole) == 0, "munmap");
 }
 

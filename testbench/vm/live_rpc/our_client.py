@@ -62,8 +62,9 @@ def there_and_back(stage, octets):
     """One file."""
     data, digest = stage.data(octets)
     back = stage.folder / f"back{octets}"
-    told = stage.ours("nfs_copy", "put", data, f"file{octets}")
-    expect(f"SHA-256 told of {octets} octets", re.search(r"SHA-256 (\w+)", told).group(1), digest)
+    printed = stage.ours("nfs_copy", "put", data, f"file{octets}")
+    named = re.search(r"SHA-256 (\w+)", printed).group(1)
+    expect(f"SHA-256 printed of {octets} octets", named, digest)
     theirs = stage.guest.run(f"sha256sum </export/file{octets}").split()[0]
     expect(f"the server's SHA-256 of {octets} octets", theirs, digest)
     stage.ours("nfs_copy", "get", f"file{octets}", back)

@@ -13,8 +13,8 @@
 //! | units      | octets; beats of `D` bits                                                    |
 //! | source     | RFC 5044 section 4.4 (CRC32C), RFC 1071                                      |
 //!
-//! The register of a CRC that is not complemented yet is linear in the octets before it: octets in
-//! front of the range count as zeros and leave a zero register zero, and the all-ones start is the
+//! The register of a CRC that is not complemented yet is linear in the octets before it: those
+//! before the range count as zeros and leave a zero register zero, and the all-ones start is the
 //! same as the range's first four octets complemented. Beats are taken up to that with the last
 //! octet of the CRC's place; the finisher takes off the octets after the range. The sum leaves
 //! that place out: the finisher adds what will stand there.

@@ -99,7 +99,7 @@ impl<const W: usize, const WK: usize, const WO: usize, const WH: usize, const D:
         wire!(self => self.{crc_from, crc_behind, checksum_from, checksum_behind}; clock);
         wire!(self => self.{beats, notes}; clock, reset, frame_ready as m_ready);
 
-        // Frames begin while nothing else waits in front of the output.
+        // Frames begin while nothing else waits at the output.
         self.advances.next = !self.valid.q.val() | self.beats.s_ready.val();
         self.loads.next = !self.running.q.val() & self.patch_valid.val() & !self.pause.val();
         self.patch_ready.next = self.loads.val();

@@ -46,7 +46,7 @@ pub fn verilog(code: &str, numbers: &[usize]) -> Verilog {
     };
     let block = reader.block();
     let rest = reader.words.next();
-    assert!(rest.is_none(), "kernel: {rest:?} behind its end");
+    assert!(rest.is_none(), "kernel: {rest:?} after its end");
     Verilog::Combinatorial(block)
 }
 

@@ -267,8 +267,8 @@ fn a_code_that_ends_in_a_statement_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "kernel: Some(\"=\") behind its end")]
-fn a_code_behind_the_end_is_refused() {
+#[should_panic(expected = "kernel: Some(\"=\") after its end")]
+fn a_code_after_the_end_is_refused() {
     verilog("} =", &[]);
 }
 

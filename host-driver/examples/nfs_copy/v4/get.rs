@@ -49,11 +49,11 @@ pub fn run(
         octets: offset,
         sha256: hex(&sha256.finalize()),
     };
-    copied.tell(&format!("get {remote}"), !to_stdout)
+    copied.report(&format!("get {remote}"), !to_stdout)
 }
 
 /// What the file has from `offset` on, in the order of the file: as many blocks as were read whole,
-/// and the one behind them.
+/// and the one after them.
 fn read(
     caller: &mut Caller<'_>,
     (found, name): (&Found, &str),

@@ -133,7 +133,7 @@ fn look_up(caller: &mut Caller<'_>, root: Option<&Handle>, name: &str) -> Result
     match (handle, attributes) {
         (Some(handle), Some((Some(kind), Some(size), _))) => Ok(Found { handle, kind, size }),
         _ => Err(format!(
-            "{name} at {}: no handle, type or size was told",
+            "{name} at {}: the reply has no handle, type or size",
             caller.peer
         )
         .into()),

@@ -63,7 +63,7 @@ pub fn run(
         octets: offset,
         sha256: hex(&sha256.finalize()),
     };
-    copied.tell(&format!("put {remote}"), true)
+    copied.report(&format!("put {remote}"), true)
 }
 
 /// How many octets of `data` the server has taken, at least one: it may take fewer than it was

@@ -1,7 +1,7 @@
 //! GETATTR, SETATTR, LOOKUP, ACCESS, FSSTAT, FSINFO, PATHCONF.
 
 use super::list::LISTING_OCTETS_MAX;
-use super::parts::told;
+use super::parts::write_status;
 use super::{Call, Done, Service};
 use rnic_examples::files::{Kind, Memory, Time, FILE_OCTETS_MAX, LINKS_MAX, NAME_OCTETS_MAX};
 use rnic_examples::nfs::{read_set_attributes, FileAttributes, IO_OCTETS_MAX};
@@ -24,7 +24,7 @@ impl<M: Memory> Service<M> {
         let file = self.target(&mut call.arguments)?;
         call.arguments.finish()?;
         let known = file.and_then(|file| Ok(self.files.attributes(file)?));
-        if let Some(known) = told(call.results, known) {
+        if let Some(known) = write_status(call.results, known) {
             FileAttributes::of(&known, self.instance).write(call.results);
         }
         Ok(None)
@@ -44,7 +44,7 @@ impl<M: Memory> Service<M> {
         call.arguments.finish()?;
         let before = self.known(file);
         let done = file.and_then(|file| Ok(self.files.set(file, &set, guard, call.now)?));
-        told(call.results, done);
+        write_status(call.results, done);
         self.weak_cache(call.results, before, file);
         Ok(None)
     }
@@ -53,7 +53,7 @@ impl<M: Memory> Service<M> {
         let (directory, name) = self.named(&mut call.arguments)?;
         call.arguments.finish()?;
         let found = directory.and_then(|directory| Ok(self.files.look_up(directory, name)?));
-        if let Some(file) = told(call.results, found) {
+        if let Some(file) = write_status(call.results, found) {
             self.handle(call.results, file)?;
             self.post_attributes(call.results, Ok(file));
         }
@@ -67,7 +67,7 @@ impl<M: Memory> Service<M> {
         let asked = call.arguments.u32()?;
         call.arguments.finish()?;
         let known = file.and_then(|file| Ok(self.files.attributes(file)?));
-        let known = told(call.results, known);
+        let known = write_status(call.results, known);
         self.post_attributes(call.results, file);
         if let Some(known) = known {
             let may = match known.kind {
@@ -84,7 +84,7 @@ impl<M: Memory> Service<M> {
     pub(super) fn space(&mut self, mut call: Call<'_, '_>) -> Done {
         let file = self.target(&mut call.arguments)?;
         call.arguments.finish()?;
-        let is_known = told(call.results, file).is_some();
+        let is_known = write_status(call.results, file).is_some();
         self.post_attributes(call.results, file);
         if is_known {
             let usage = self.files.usage();
@@ -102,7 +102,7 @@ impl<M: Memory> Service<M> {
     pub(super) fn limits(&mut self, mut call: Call<'_, '_>) -> Done {
         let file = self.target(&mut call.arguments)?;
         call.arguments.finish()?;
-        let is_known = told(call.results, file).is_some();
+        let is_known = write_status(call.results, file).is_some();
         self.post_attributes(call.results, file);
         if is_known {
             let io = [IO_OCTETS_MAX, IO_OCTETS_MAX, IO_MULTIPLE];
@@ -121,7 +121,7 @@ impl<M: Memory> Service<M> {
     pub(super) fn path_limits(&mut self, mut call: Call<'_, '_>) -> Done {
         let file = self.target(&mut call.arguments)?;
         call.arguments.finish()?;
-        let is_known = told(call.results, file).is_some();
+        let is_known = write_status(call.results, file).is_some();
         self.post_attributes(call.results, file);
         if is_known {
             call.results.u32(LINKS_MAX);

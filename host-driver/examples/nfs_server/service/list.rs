@@ -72,7 +72,7 @@ impl<M: Memory> Service<M> {
         Ok(None)
     }
 
-    /// The entries behind a cookie that there is room for, and whether they are the last ones.
+    /// The entries after a cookie that there is room for, and whether they are the last ones.
     fn entries(
         &self,
         directory: Target,

@@ -1,7 +1,7 @@
 //! CREATE, MKDIR, SYMLINK, MKNOD.
 
 use super::octets::source;
-use super::parts::{option, status, told, Target};
+use super::parts::{option, status, write_status, Target};
 use super::{Call, Done, NoResults, Service};
 use rnic_examples::files::{
     Attributes, FileId, Kind, Memory, New, Owner, SetAttributes, Time, PATH_OCTETS_MAX,
@@ -134,7 +134,7 @@ impl<M: Memory> Service<M> {
         directory: Target,
         before: Option<Attributes>,
     ) -> Done {
-        if let Some(file) = told(message, made) {
+        if let Some(file) = write_status(message, made) {
             self.found(message, file)?;
         }
         self.weak_cache(message, before, directory);

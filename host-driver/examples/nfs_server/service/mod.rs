@@ -74,7 +74,7 @@ struct Call<'a, 'm> {
 }
 
 /// The programs NFS and MOUNT over one file system. Whoever reaches it may do everything: modes
-/// are kept and told, and left to clients to mind.
+/// are kept and reported, and left to clients to mind.
 #[derive(Debug)]
 pub struct Service<M> {
     files: Files<M>,

@@ -1,13 +1,13 @@
 //! MOUNT (RFC 1813, appendix I). Nothing is kept of who has mounted what.
 
-use super::parts::{option, told};
+use super::parts::{option, write_status};
 use super::{Call, Done, Service};
 use rnic_examples::files::{FileId, Kind, Memory};
 use rnic_examples::nfs::mount::PATH_OCTETS_MAX;
 use rnic_examples::nfs::Status;
 use rpcrdma::binding::auth::flavor;
 
-/// What may be mounted: every directory, of which this one is told.
+/// What may be mounted: every directory, of which this one is listed.
 const EXPORT: &[u8] = b"/";
 
 impl<M: Memory> Service<M> {
@@ -16,7 +16,7 @@ impl<M: Memory> Service<M> {
         let path = call.arguments.inline_opaque(PATH_OCTETS_MAX)?;
         call.arguments.finish()?;
         let found = self.walk(path);
-        if let Some(file) = told(call.results, found) {
+        if let Some(file) = write_status(call.results, found) {
             self.handle(call.results, file)?;
             let flavors = [flavor::SYS, flavor::NONE];
             call.results.u32(flavors.len() as u32);

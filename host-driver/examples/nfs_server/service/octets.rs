@@ -1,6 +1,6 @@
 //! READ, WRITE, READLINK, COMMIT.
 
-use super::parts::told;
+use super::parts::write_status;
 use super::{Call, Done, NoResults, Service};
 use rnic_examples::files::{Loan, Memory, Source};
 use rnic_examples::nfs::{FILE_SYNC, IO_OCTETS_MAX};
@@ -37,7 +37,7 @@ impl<M: Memory> Service<M> {
         call.arguments.finish()?;
         let count = count.min(IO_OCTETS_MAX);
         let read = file.and_then(|file| Ok(self.files.read(file, offset, count)?));
-        let read = told(call.results, read);
+        let read = write_status(call.results, read);
         self.post_attributes(call.results, file);
         let Some((place, loan, is_end)) = read else {
             return Ok(None);
@@ -51,7 +51,7 @@ impl<M: Memory> Service<M> {
         let file = self.target(&mut call.arguments)?;
         call.arguments.finish()?;
         let read = file.and_then(|file| Ok(self.files.read_link(file)?));
-        let read = told(call.results, read);
+        let read = write_status(call.results, read);
         self.post_attributes(call.results, file);
         match read {
             Some((place, loan)) => self.lent(call.results, place, loan),
@@ -84,7 +84,7 @@ impl<M: Memory> Service<M> {
         };
         let before = self.known(file);
         let written = file.and_then(|file| Ok(self.files.write(file, offset, data, call.now)?));
-        let written = told(call.results, written);
+        let written = write_status(call.results, written);
         self.weak_cache(call.results, before, file);
         if let Some(written) = written {
             call.results.u32(written);
@@ -99,7 +99,7 @@ impl<M: Memory> Service<M> {
         let (_offset, _count) = (call.arguments.u64()?, call.arguments.u32()?);
         call.arguments.finish()?;
         let before = self.known(file);
-        let is_known = told(call.results, file).is_some();
+        let is_known = write_status(call.results, file).is_some();
         self.weak_cache(call.results, before, file);
         if is_known {
             call.results.u64(self.instance);

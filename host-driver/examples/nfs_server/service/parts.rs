@@ -25,8 +25,8 @@ pub fn status(message: &mut Message, status: Status) {
     message.u32(status.0);
 }
 
-/// The status of `result`, and what it has.
-pub fn told<T>(message: &mut Message, result: Result<T, Status>) -> Option<T> {
+/// Write the status of `result`; what it has.
+pub fn write_status<T>(message: &mut Message, result: Result<T, Status>) -> Option<T> {
     let (code, value) = match result {
         Ok(value) => (Status::OK, Some(value)),
         Err(code) => (code, None),

@@ -1,6 +1,6 @@
 //! REMOVE, RMDIR, RENAME, LINK.
 
-use super::parts::told;
+use super::parts::write_status;
 use super::{Call, Done, Service};
 use rnic_examples::files::Memory;
 
@@ -11,7 +11,7 @@ impl<M: Memory> Service<M> {
         let before = self.known(directory);
         let removed =
             directory.and_then(|from| Ok(self.files.remove(from, name, is_directory, call.now)?));
-        told(call.results, removed);
+        write_status(call.results, removed);
         self.weak_cache(call.results, before, directory);
         Ok(None)
     }
@@ -24,7 +24,7 @@ impl<M: Memory> Service<M> {
         let both = from.and_then(|from| Ok((from, to?)));
         let renamed =
             both.and_then(|(from, to)| Ok(self.files.rename((from, old), (to, new), call.now)?));
-        told(call.results, renamed);
+        write_status(call.results, renamed);
         self.weak_cache(call.results, before[0], from);
         self.weak_cache(call.results, before[1], to);
         Ok(None)
@@ -37,7 +37,7 @@ impl<M: Memory> Service<M> {
         let before = self.known(directory);
         let both = file.and_then(|file| Ok((file, directory?)));
         let linked = both.and_then(|(file, to)| Ok(self.files.link(file, to, name, call.now)?));
-        told(call.results, linked);
+        write_status(call.results, linked);
         self.post_attributes(call.results, file);
         self.weak_cache(call.results, before, directory);
         Ok(None)

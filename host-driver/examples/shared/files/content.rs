@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A run begins at a multiple of its size, and grows to the smallest such that has what is written,
-//! too. What is behind `valid` reads as zeros, whatever it holds.
+//! too. What is beyond `valid` reads as zeros, whatever it holds.
 
 use super::arena::{Arena, Loan, RUN_OCTETS_MAX};
 use super::error::Error;
@@ -226,7 +226,7 @@ impl Content {
                 self.replace(number, run, arena, memory)
             }
         };
-        // What is in front of the new octets is seen from now on.
+        // What is before the new octets is seen from now on.
         let gap = run.valid..range.start - run.from;
         if gap.start < gap.end {
             memory.clear(part(run.place, gap.clone()));
@@ -253,8 +253,8 @@ impl Content {
     pub fn resize(&mut self, size: u64, arena: &mut Arena) {
         self.size = size;
         let (number, at) = locate(size);
-        let behind = self.segments.split_off(&number);
-        for (segment, mut run) in behind {
+        let after = self.segments.split_off(&number);
+        for (segment, mut run) in after {
             if segment == number && at > run.from {
                 run.valid = run.valid.min(at - run.from);
                 self.segments.insert(segment, run);

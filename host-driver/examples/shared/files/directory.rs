@@ -11,7 +11,7 @@ pub const PARENT_COOKIE: u64 = 2;
 /// A name in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where a listing goes on behind it.
+    /// Where a listing goes on after it.
     pub cookie: u64,
     /// The name.
     pub name: Vec<u8>,
@@ -71,7 +71,7 @@ impl Directory {
         }
     }
 
-    /// Names behind a cookie, without `.` and `..`.
+    /// Names after a cookie, without `.` and `..`.
     pub fn after(&self, cookie: u64) -> impl Iterator<Item = &Entry> {
         let first = cookie.saturating_add(1);
         self.entries.range(first..).map(|(_, entry)| entry)

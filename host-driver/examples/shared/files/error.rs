@@ -38,7 +38,7 @@ pub enum Error {
     /// The file has as many names as it can have.
     #[error("the file has too many names")]
     TooManyLinks,
-    /// It has changed since it was looked at.
-    #[error("it has changed since it was looked at")]
+    /// It has changed since it was read.
+    #[error("it has changed since it was read")]
     NotSynchronised,
 }

@@ -245,7 +245,7 @@ impl<M: Memory> Files<M> {
     }
 
     /// Read from a file: as many of `count` octets as follow each other in memory, and whether the
-    /// file ends behind them. A hole is read from zeros that all holes share.
+    /// file ends after them. A hole is read from zeros that all holes share.
     ///
     /// # Errors
     /// What is named by [`Error`].
@@ -278,7 +278,7 @@ impl<M: Memory> Files<M> {
         Ok(placed(piece, self.zeros))
     }
 
-    /// Names of a directory behind `cookie`, in the order of their cookies; 0 is the begin.
+    /// Names of a directory after `cookie`, in the order of their cookies; 0 is the begin.
     ///
     /// # Errors
     /// [`Error::NotDirectory`].

@@ -36,7 +36,7 @@ impl Tcp {
         record
     }
 
-    /// Make a call; the results behind the header of its reply.
+    /// Make a call; the results after the header of its reply.
     fn call(&mut self, what: (u32, u32), arguments: &Message) -> Vec<u8> {
         self.xid += 1;
         let record = self.send(self.xid, what, arguments);

@@ -113,7 +113,7 @@ pub(super) fn write_is_refused(bench: &mut Bench, left: Option<&Left>) -> Checke
     ))
 }
 
-/// Behind a reset that found a connection open and a region registered: the same Write is a frame
+/// After a reset that found a connection open and a region registered: the same Write is a frame
 /// for the host, and changes nothing.
 pub(super) fn nothing_is_left(bench: &mut Bench, left: Option<Left>) -> Checked {
     let left = left.ok_or("not checked: the RDMA Write failed")?;

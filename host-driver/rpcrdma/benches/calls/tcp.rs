@@ -117,7 +117,7 @@ impl Tcp {
         self.make(Asked::Write(FILE_OCTETS as u32));
     }
 
-    /// Make a call, and read the results behind their status, 0.
+    /// Make a call, and read the results after their status, 0.
     fn call<T>(
         &mut self,
         (program, procedure): (u32, u32),

@@ -39,13 +39,13 @@ impl Server {
         Ok(end.endpoint.submit(message, offer)?)
     }
 
-    /// The reply of a reverse call that was told.
+    /// The reply of a reverse call whose outcome was reported.
     #[must_use]
     pub fn reply(&self, client: ClientId, call: CallId) -> Option<Reply<'_>> {
         self.clients.get(client.0 as usize)?.endpoint.reply(call)
     }
 
-    /// Forget a reverse call that was told.
+    /// Forget a reverse call whose outcome was reported.
     pub fn release(&mut self, client: ClientId, call: CallId) {
         if let Some(end) = self.clients.get_mut(client.0 as usize) {
             end.endpoint.release(call, &mut self.pool);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// A hub with a port for each device, on a thread.
 pub struct Wire {
-    /// What the devices are told.
+    /// Links of the devices.
     pub links: [String; 2],
     hub: Running,
     _folder: TempDir,

@@ -130,7 +130,7 @@ impl Serving<'_> {
     /// The client has answered: then its own call is.
     fn answered(&mut self, server: &mut Server, client: ClientId, reverse: CallId) {
         let (call, xid, offset, length) = self.called.remove(&reverse).expect("it was made");
-        let reply = server.reply(client, reverse).expect("it was told");
+        let reply = server.reply(client, reverse).expect("it was reported");
         let mut reader = reply.reader();
         ReplyHeader::read(&mut reader).expect("a reply");
         let expected = &self.octets[offset as usize..][..length as usize];

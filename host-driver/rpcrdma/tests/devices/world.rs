@@ -25,7 +25,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Octets of memory for a result, and one more before and behind it.
+/// Octets of memory for a result, and one more before and after it.
 const RESULT_OCTETS: u32 = (1 << 20) + 2;
 const PORT: u16 = 20_049;
 const KEEPALIVE_US: u64 = 1_000_000;
@@ -88,7 +88,7 @@ pub struct World {
     pub offers_results: bool,
     /// Calls of LIST tell how long their replies get, so that a reply chunk is offered.
     pub offers_replies: bool,
-    /// Memory of results is filled before a call, and replies are looked at.
+    /// Memory of results is filled before a call, and replies are checked.
     pub checks: bool,
     settings: ClientSettings,
     /// Of the client and of the server.
@@ -288,9 +288,9 @@ impl World {
                     memories.load(at, &mut octets).expect("inside");
                     assert!(octets == expected, "{} {}", asked.offset, asked.length);
                     // Not an octet beside it.
-                    let behind = asked.result.part(1 + asked.length, 1).expect("inside");
+                    let after = asked.result.part(1 + asked.length, 1).expect("inside");
                     let mut octet = [0];
-                    memories.load(behind, &mut octet).expect("inside");
+                    memories.load(after, &mut octet).expect("inside");
                     assert_eq!(octet, [0xee]);
                 }
             },

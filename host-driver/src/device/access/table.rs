@@ -5,7 +5,7 @@ use crate::device::error::DriverError;
 use rnic_abi::{registers, tables};
 
 /// Reads of a busy `TABLE_COMMAND` before an operation counts as hanging. A release waits for a
-/// read job of up to 64 KiB, and for the FPDUs in front of the checks, of which the placement
+/// read job of up to 64 KiB, and for the FPDUs before the checks, of which the placement
 /// buffer holds 16 KiB. Even with a host that accepts one octet per cycle that takes a
 /// fifteenth of this time at most, as one read of the register takes at least a dozen cycles.
 const MAX_POLLS: usize = 1 << 17;

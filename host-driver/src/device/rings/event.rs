@@ -108,7 +108,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// DDP-029: have octets been received behind `fin`, the sequence number of the peer's FIN, with
+    /// DDP-029: have octets been received after `fin`, the sequence number of the peer's FIN, with
     /// payload ([`Event::fin`]) or without? Then the stream is to be aborted (RFC 5041 section
     /// 6.2.1): the device has taken them as others. Octets beyond a gap are seen while theirs is
     /// the range that changed last, and all others when the gap closes.
@@ -183,7 +183,7 @@ mod tests {
 
     /// DDP-029: in order or beyond a gap, by one octet, across the wrap.
     #[test]
-    fn octets_behind_a_fin_are_seen() {
+    fn octets_after_a_fin_are_seen() {
         let event = |rcv_nxt, range: Option<(u32, u32)>| Event {
             rcv_nxt,
             changed: range.map(|(left, right)| OutOfOrderRange { left, right }),

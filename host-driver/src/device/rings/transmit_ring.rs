@@ -303,9 +303,9 @@ impl UnitRing {
 
     /// Has the device reported that it is done with the frame?
     fn is_passed(&self, frame: Option<&Outstanding>) -> bool {
-        // Both are at most a ring behind the tail.
-        let behind = |index: u32| self.tail.wrapping_sub(index);
-        frame.is_some_and(|frame| behind(frame.end) >= behind(self.head))
+        // Both are at most a ring before the tail.
+        let before_tail = |index: u32| self.tail.wrapping_sub(index);
+        frame.is_some_and(|frame| before_tail(frame.end) >= before_tail(self.head))
     }
 
     /// Read the report, and believe it if it can be true.
@@ -322,12 +322,13 @@ impl UnitRing {
             return self.break_down("the stop word", stopped);
         }
         // Nothing but the ends of frames between the last head and the tail that the device knows.
-        let behind = |index: u32| self.tail.wrapping_sub(index);
+        let before_tail = |index: u32| self.tail.wrapping_sub(index);
         let frames_before = self
             .frames
-            .partition_point(|frame| behind(frame.end) > behind(head));
+            .partition_point(|frame| before_tail(frame.end) > before_tail(head));
         let is_end = |frame: &Outstanding| frame.end == head;
-        let forwards = (behind(self.announced)..=behind(self.head)).contains(&behind(head));
+        let forwards =
+            (before_tail(self.announced)..=before_tail(self.head)).contains(&before_tail(head));
         let is_possible = head == self.head || self.frames.get(frames_before).is_some_and(is_end);
         if !forwards || !is_possible {
             return self.break_down("the head", head);

@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const CODE_TOO_BIG: u8 = 4;
 /// Where RFC 1191 has the MTU of the next hop in an ICMP message.
 const MTU_AT: usize = 6;
-/// Headers in front of the octets of TCP that a report repeats.
+/// Headers before the octets of TCP that a report repeats.
 const HEADER_V4_OCTETS: usize = 20;
 const HEADER_V6_OCTETS: usize = 40;
 /// What a report repeats at least of what it is about.

@@ -293,7 +293,7 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         }
     }
 
-    /// Completions until there is none: what is taken from a connection next is behind them.
+    /// Completions until there is none: what is taken from a connection next comes after them.
     fn take_all_completions(&mut self, ledger: &mut Ledger<B, D>, now: u64) {
         while self.take_completions(ledger, now) {}
     }

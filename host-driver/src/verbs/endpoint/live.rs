@@ -122,7 +122,7 @@ pub(super) struct Live {
     pub(super) failure: Option<Failure>,
     /// The machine has nothing more to say.
     pub(super) is_pair_over: bool,
-    /// The user was told of the end.
+    /// The user knows of the end.
     is_end_shown: bool,
     /// Its user has let it go.
     pub(super) is_let_go: bool,
@@ -477,7 +477,7 @@ struct Room {
 fn is_found_here(failure: &Failure) -> bool {
     match failure {
         Failure::Refused { place, .. } => !matches!(place, Place::Fpdu(_)),
-        // Behind a Terminate the device takes nothing.
+        // After a Terminate the device takes nothing.
         Failure::Terminated(_) => false,
         // TCP is gone, or is reset now.
         Failure::Lost | Failure::DataAfterFin | Failure::Aborted => false,

@@ -11,7 +11,7 @@
 //! | `notice`     | files and threads that wait                                  |
 //! | `order`      | whose completion came when                                   |
 //! | `error`      | what goes wrong                                              |
-//! | `settings`   | what an endpoint is told when it is made                     |
+//! | `settings`   | settings of an endpoint                                      |
 //! | `records`    | octets that may have to be sent again                        |
 //! | `tap`        | frames, for whoever writes captures                          |
 //! | `wire`       | segments and frames on the rings                             |

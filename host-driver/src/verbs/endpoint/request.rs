@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 ///         return Ok(None);
 ///     }
 ///     let pair = request.queue_pair(domain, &PairOptions::default())?;
-///     // The peer's first message may come right behind the Reply.
+///     // The peer's first message may come right after the Reply.
 ///     pair.post_receive(0, context.allocate(4096)?)?;
 ///     pair.accept(b"welcome")?;
 ///     Ok(Some(pair))

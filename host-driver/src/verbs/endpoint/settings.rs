@@ -1,4 +1,4 @@
-//! What an endpoint is told when it is made.
+//! Settings of an endpoint.
 
 use super::tap::Tap;
 use crate::stack::Settings;
@@ -21,7 +21,7 @@ pub(super) fn emss_octets(mtu_octets: u16, address: IpAddr) -> u16 {
     octets.max(rnic_tcp::settings::EMSS_OCTETS_MIN)
 }
 
-/// What an endpoint is told when it is made.
+/// Settings of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointSettings {
     /// Addresses, gateways, MTU.

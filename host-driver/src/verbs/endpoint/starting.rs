@@ -3,7 +3,7 @@
 //! ```text
 //!  TCP --read no more than the frame--> machine --> Request, Reply
 //!                                                     |
-//!      limit: nothing behind it is acknowledged <-----+
+//!      limit: nothing after it is acknowledged <------+
 //!      hand-over: contexts, lookup last --> machine of the queue pair --> Reply
 //! ```
 
@@ -93,7 +93,7 @@ impl Live {
         }
     }
 
-    /// Octets behind a whole frame, of a peer that is to wait for an answer (START-041): the
+    /// Octets after a whole frame, of a peer that is to wait for an answer (START-041): the
     /// machine fails. Says whether there are some.
     fn refuse_readable_octets(&mut self) -> bool {
         let Some(startup) = &mut self.startup else {

@@ -63,7 +63,7 @@ pub(super) struct Wire<'a, B: Bar, D: Dma> {
 
 /// The octets of a segment with payload.
 struct Payload<'a> {
-    /// In front of what stays in place.
+    /// Before what stays in place.
     head: &'a [u8],
     memory: &'a [rnic_iwarp::framer::Piece],
     trailer: &'a [u8],

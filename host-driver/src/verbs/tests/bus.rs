@@ -128,7 +128,7 @@ fn arming_sees_what_came_before_and_is_woken_by_what_comes_later() {
     assert!(is_readable(&events));
     assert!(events.arm().expect("an eventfd") && !is_readable(&events));
     assert!(queues[1].poll().is_some() && queues[1].poll().is_none());
-    // Behind arming: the file becomes readable.
+    // After arming: the file becomes readable.
     assert!(!events.arm().expect("an eventfd"));
     interrupt();
     assert!(is_readable(&events));

@@ -73,7 +73,7 @@ pub struct Unreadable;
 /// Copies a piece.
 pub(super) type Read<'a> = &'a mut dyn FnMut(&Piece, &mut [u8]) -> Result<(), Unreadable>;
 
-/// Writes an FPDU behind those that `out` has already, whose first octet is at a place in the
+/// Writes an FPDU after those that `out` has already, whose first octet is at a place in the
 /// stream that only matters to markers.
 pub(super) struct Copier<'a> {
     pub out: &'a mut Vec<u8>,

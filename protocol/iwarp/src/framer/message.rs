@@ -45,7 +45,7 @@ impl Ulpdu {
     }
 }
 
-/// Octets of payload that a ULPDU takes along behind `front` octets by value, of `left`.
+/// Octets of payload that a ULPDU takes along after `front` octets by value, of `left`.
 fn octets_by_reference(front: usize, left: u64, mulpdu: usize) -> u64 {
     let mulpdu = mulpdu.clamp(MULPDU_MIN, ULPDU_OCTETS_MAX);
     left.min(mulpdu.saturating_sub(front) as u64)

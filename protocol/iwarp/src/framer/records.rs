@@ -32,7 +32,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// The first octet behind it, in octets from SeqStart.
+    /// The first octet after it, in octets from SeqStart.
     pub fn end(&self) -> u64 {
         match self {
             Self::Scatter(fpdu) => fpdu.stream_offset + fpdu.octets() as u64,

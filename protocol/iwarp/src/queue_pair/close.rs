@@ -105,7 +105,7 @@ impl QueuePair {
             return;
         }
         // Before the first FPDU nothing may be sent, and one that MPA refuses is none (START-014).
-        // Behind our FIN there is nothing either.
+        // After our FIN there is nothing either.
         let may_send = !self.held && self.sending != Sending::Finished;
         self.fail(Failure::Refused { cause, place });
         let octets = payload(cause, refused);

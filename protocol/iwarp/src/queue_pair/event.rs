@@ -13,7 +13,7 @@ pub enum Place {
     ReadRequest(u32),
     /// In the peer's Send of this Message Sequence Number.
     Send(u32),
-    /// In this end, or in what it was told by its device.
+    /// In this end, or in what its device reported.
     Here,
 }
 
@@ -45,8 +45,8 @@ pub enum Failure {
     /// TCP is lost: MPA's error 1. TCP knows by what (MPA-053).
     #[error("TCP is lost")]
     Lost,
-    /// The peer sent something behind its FIN (DDP-029).
-    #[error("the peer sent octets behind its FIN")]
+    /// The peer sent something after its FIN (DDP-029).
+    #[error("the peer sent octets after its FIN")]
     DataAfterFin,
     /// This end aborted.
     #[error("this end aborted")]
@@ -63,7 +63,7 @@ pub enum Event {
     /// The connection has failed (DDP-032). TCP stays, and acknowledges, until the application lets
     /// go (DDP-035).
     Failed(Failure),
-    /// Send a FIN behind everything that has been handed over.
+    /// Send a FIN after everything that has been handed over.
     CloseSend,
     /// Send a RST.
     Abort,

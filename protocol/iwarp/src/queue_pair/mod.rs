@@ -19,7 +19,7 @@
 //!   +--error of MPA, the peer's FIN: nothing may be sent-----------> finished
 //!  any --Terminate received: FIN; abort: RST; TCP lost-------------> finished
 //!
-//!  open --the peer's FIN--> finished --octets behind it--> stopped: RST
+//!  open --the peer's FIN--> finished --octets after it---> stopped: RST
 //!   +-----error, Terminate received, abort, TCP lost-----> stopped
 //! ```
 //!

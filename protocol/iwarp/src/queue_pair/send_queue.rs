@@ -165,7 +165,7 @@ impl SendQueue {
         }
     }
 
-    /// The payload of the request that left last could not be read; nothing behind `end` of the
+    /// The payload of the request that left last could not be read; nothing after `end` of the
     /// stream has left of it. What has, by reference, may be sent again.
     pub fn unreadable(&mut self, end: u64) {
         if let Some(entry) = self.entries.get_mut(self.touched) {

@@ -60,7 +60,7 @@ pub enum StartupError {
         needed_octets: usize,
     },
     /// The peer sent octets of full operation before it may (START-041, START-042).
-    #[error("the peer sent octet {octet} of its stream, behind its frame, too early")]
+    #[error("the peer sent octet {octet} of its stream, after its frame, too early")]
     Early {
         /// Where these octets begin, from the first octet of the frame.
         octet: usize,

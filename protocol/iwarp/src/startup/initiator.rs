@@ -111,7 +111,7 @@ impl Initiator {
     }
 
     /// Octets that are missing of the Reply as far as that is known: whoever reads no more than
-    /// these from the stream leaves the first octet behind it there. 0 once it is whole, and after
+    /// these from the stream leaves the first octet after it there. 0 once it is whole, and after
     /// a failure.
     pub fn wanted_octets(&self) -> usize {
         match self.state {
@@ -126,13 +126,13 @@ impl Initiator {
         match self.state {
             State::Over => 0,
             State::Agreed => {
-                self.refuse_behind(octets);
+                self.refuse_rest(octets);
                 0
             }
             State::Waiting => match self.reply.feed(octets) {
                 Ok(taken) => {
                     self.conclude();
-                    self.refuse_behind(&octets[taken..]);
+                    self.refuse_rest(&octets[taken..]);
                     taken
                 }
                 Err(error) => {
@@ -144,7 +144,7 @@ impl Initiator {
     }
 
     /// A responder sends nothing before our first FPDU (START-042).
-    fn refuse_behind(&mut self, octets: &[u8]) {
+    fn refuse_rest(&mut self, octets: &[u8]) {
         if self.state == State::Agreed && !octets.is_empty() {
             let octet = self.reply.found_octets();
             self.fail(StartupError::Early { octet });

@@ -28,7 +28,7 @@
 //!   without A. Without a common kind the Request can only be rejected.
 //! - A Reply of revision 2 without S, or of a lower revision, has no peer-to-peer model, and IRD
 //!   and ORD are the ULPs' to agree on.
-//! - Octets behind a frame whose sender has to wait are refused: they are lost with the connection,
+//! - Octets after a frame whose sender has to wait are refused: they are lost with the connection,
 //!   and never delivered (START-041).
 
 mod settings;

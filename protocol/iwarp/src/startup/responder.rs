@@ -112,7 +112,7 @@ impl Responder {
     }
 
     /// Octets that are missing of the Request as far as that is known: whoever reads no more than
-    /// these from the stream leaves the first octet behind it there. 0 once it is whole, and after
+    /// these from the stream leaves the first octet after it there. 0 once it is whole, and after
     /// a failure.
     pub fn wanted_octets(&self) -> usize {
         match self.state {

@@ -47,7 +47,7 @@ struct Side {
     pool: Pool,
     endpoint: Endpoint,
     ledger: RefCell<Ledger>,
-    /// It was told of the end of the connection, and has nothing to look at.
+    /// It knows of the end of the connection, and has nothing to look at.
     is_down: bool,
     is_quiet: bool,
 }

@@ -30,7 +30,7 @@ pub enum Break {
     FreedBeforeDone,
     /// Replies do not leave.
     ReplyLost,
-    /// The client is not told what a disconnect flushes.
+    /// The client does not learn what a disconnect flushes.
     FlushLost,
     /// The client's chunks stay valid over a disconnect.
     ExposedOverDisconnect,

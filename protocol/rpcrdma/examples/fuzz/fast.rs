@@ -1,5 +1,5 @@
 //! What the crate says of a header, against what the slow parser has found. Nothing here allocates
-//! unless a difference is to be told.
+//! unless a difference is to be reported.
 use crate::slow::{Fields, Parsed, Range};
 use rpcrdma::binding::rpc::CallHeader;
 use rpcrdma::binding::{nfs3, nfs4};

@@ -29,7 +29,7 @@ pub struct Fields {
 #[derive(Debug)]
 pub struct Parsed {
     pub fields: Fields,
-    /// Faults in the order in which they are to be told.
+    /// Faults in the order in which they are to be reported.
     faults: Vec<Refused>,
 }
 

@@ -131,7 +131,7 @@ impl Run {
         }
     }
 
-    fn told(&mut self) {
+    fn take_events(&mut self) {
         let mut told = std::mem::take(&mut self.world.told);
         for event in told.drain(..) {
             match event {
@@ -172,7 +172,7 @@ impl Run {
             let mut any = self.world.poll() || self.world.fabric.step();
             any |= !self.world.open.is_empty();
             self.answer();
-            self.told();
+            self.take_events();
             if !self.world.fabric.is_open(self.world.client.end) {
                 self.reconnect();
                 any = true;
@@ -210,7 +210,7 @@ fn cut_at_every_step(mode: Mode, seed: u64) -> u64 {
         let mut steps = 0;
         loop {
             let mut any = run.world.poll();
-            run.told();
+            run.take_events();
             if steps == cut {
                 break;
             }
@@ -249,7 +249,7 @@ pub fn soak(mode: Mode, calls: u64, seed: u64) -> String {
         run.world.now += 10;
         run.world.poll();
         run.world.fabric.step();
-        run.told();
+        run.take_events();
         run.reconnect();
     }
     run.finish();

@@ -18,7 +18,7 @@ pub fn netid(address: IpAddr) -> &'static str {
 }
 
 /// The universal address of a service: its address, then the octets of its port, each in decimal
-/// and behind a dot (RFC 5665, 5.2.3).
+/// and after a dot (RFC 5665, 5.2.3).
 #[must_use]
 pub fn universal_address(service: SocketAddr) -> String {
     let [high, low] = service.port().to_be_bytes();

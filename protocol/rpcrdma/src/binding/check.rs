@@ -43,7 +43,7 @@ impl Program<'_> {
                 Ok(())
             };
         }
-        // Of a procedure that does not exist the caller is told by an RPC reply.
+        // Of a procedure that does not exist the caller learns by an RPC reply.
         let procedure = self.procedure(call.procedure);
         let items = procedure.map_or(Items::Anywhere(0), |procedure| procedure.arguments);
         match items {

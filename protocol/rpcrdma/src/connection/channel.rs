@@ -70,7 +70,7 @@ pub(crate) struct Channel {
     pub(crate) agreed: Agreed,
     /// The message that was received last.
     pub(crate) message: Vec<u8>,
-    /// The header that is being written, and the octets behind it.
+    /// The header that is being written, and the octets after it.
     pub(crate) outgoing: Vec<u8>,
     pub(crate) log: Log,
 }
@@ -250,7 +250,7 @@ impl Channel {
         self.free.push(buffer);
     }
 
-    /// Send [`Channel::outgoing`] and `pieces` behind it. The caller knows that it can be.
+    /// Send [`Channel::outgoing`] and `pieces` after it. The caller knows that it can be.
     pub(crate) fn send<'m, V: Verbs>(
         &mut self,
         (half, slot): (Half, u32),
@@ -271,7 +271,7 @@ impl Channel {
         for piece in pieces {
             match piece {
                 Piece::Octets(octets) => self.outgoing.extend_from_slice(octets),
-                // Before it the octets so far, behind it those that are still to come.
+                // Before it the octets so far, after it those that are still to come.
                 Piece::Place(place) if count + 3 <= pieces_max => {
                     gathered[count] = own(at, begin, self.outgoing.len());
                     gathered[count + 1] = place;

@@ -24,7 +24,7 @@ impl Log {
         }
     }
 
-    /// A message, of which the header and the first octets behind it are here.
+    /// A message, of which the header and the first octets after it are here.
     pub(super) fn note(&mut self, what: &str, message: &[u8]) {
         if !self.is_wanted {
             return;

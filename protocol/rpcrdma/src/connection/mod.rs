@@ -49,8 +49,8 @@ use std::hash::{Hash, Hasher};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offer<'a> {
     /// Memory for results that may be chunks, one place each, in the order of the program's
-    /// results. Until the call is told it may change at any time, also where nothing is returned
-    /// (RPC-013).
+    /// results. Until the outcome is reported it may change at any time, also where nothing is
+    /// returned (RPC-013).
     pub results: &'a [Place],
     /// Octets of the longest RPC reply without these results. If it may not fit in a Send, a
     /// reply chunk is offered.
@@ -196,8 +196,8 @@ impl Endpoint {
     }
 
     /// Queue a call: an RPC message that begins with [`Endpoint::next_xid`]. It leaves at the
-    /// next poll that finds a credit; places of its items are lent until it is told. `message` is
-    /// empty afterwards and can be used again.
+    /// next poll that finds a credit; places of its items are lent until it is reported. `message`
+    /// is empty afterwards and can be used again.
     ///
     /// # Errors
     /// [`SubmitError`], with `message` as it was.
@@ -214,13 +214,13 @@ impl Endpoint {
         requester.submit(message, results, reply_octets_max, &self.settings)
     }
 
-    /// The reply of a call that was told to be replied to.
+    /// The reply of a call that was reported as replied to.
     #[must_use]
     pub fn reply(&self, call: CallId) -> Option<Reply<'_>> {
         self.requester.as_ref()?.reply(call, &self.settings.caps)
     }
 
-    /// Forget a call that was told, and its reply.
+    /// Forget a call whose outcome was reported, and its reply.
     pub fn release(&mut self, call: CallId, pool: &mut Pool) {
         if let Some(requester) = &mut self.requester {
             requester.release(call, pool);
@@ -326,7 +326,7 @@ impl Endpoint {
             .map_or(0, |requester| requester.reconnect_at)
     }
 
-    /// Calls of both halves that hold something: made and not told, or served and not over.
+    /// Calls of both halves that hold something: made and not reported, or served and not over.
     #[must_use]
     pub fn calls_waiting(&self) -> usize {
         let made = self.requester.as_ref().map_or(0, Requester::waiting);

@@ -4,7 +4,7 @@ use super::id::EndId;
 /// One step that can be taken, of the end whose request it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// Place the Write so many behind the oldest request, ahead of its turn.
+    /// Place the Write so many after the oldest request, ahead of its turn.
     Place(EndId, usize),
     /// Deliver the oldest request: a Send to the peer's next receive, a Write to memory, a Read to
     /// the peer.

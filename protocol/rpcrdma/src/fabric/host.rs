@@ -38,7 +38,7 @@ pub(super) struct Host {
     /// Indices of entries without a window, the next one last.
     free: Vec<u32>,
     pub(super) counters: Counters,
-    /// [`Counters::loaded_octets`], counted where the host is only looked at.
+    /// [`Counters::loaded_octets`], counted where the host is only borrowed.
     loaded_octets: Cell<u64>,
 }
 

@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::verbs::{Completion, Rights, Status, Work};
 use crate::wire::Segment;
 
-/// Requests behind the oldest among which Writes are placed early.
+/// Requests after the oldest among which Writes are placed early.
 const EARLY: usize = 8;
 
 /// A digest of octets, eight at a time.
@@ -33,7 +33,7 @@ impl Fabric {
     fn choices_of(&self, end: EndId, choices: &mut Vec<Choice>) {
         let (link, side) = end.parts();
         let side = &self.links[link].sides[side];
-        for (behind, request) in side.posted.iter().enumerate().take(EARLY) {
+        for (nth, request) in side.posted.iter().enumerate().take(EARLY) {
             let early = matches!(
                 request.operation,
                 Operation::Write {
@@ -41,10 +41,10 @@ impl Fabric {
                     ..
                 }
             );
-            if behind == 0 {
+            if nth == 0 {
                 choices.push(Choice::Deliver(end));
             } else if early {
-                choices.push(Choice::Place(end, behind));
+                choices.push(Choice::Place(end, nth));
             }
         }
         if !side.unacked.is_empty() {
@@ -102,16 +102,16 @@ impl Fabric {
     /// Take one step of [`Fabric::choices`]; one that cannot be taken changes nothing.
     pub fn take(&mut self, choice: Choice) {
         match choice {
-            Choice::Place(end, behind) => self.place(end, behind),
+            Choice::Place(end, nth) => self.place(end, nth),
             Choice::Deliver(end) => self.deliver(end),
             Choice::Acknowledge(end) => self.acknowledge(end),
             Choice::Respond(end) => self.respond(end),
         }
     }
 
-    fn place(&mut self, end: EndId, behind: usize) {
+    fn place(&mut self, end: EndId, nth: usize) {
         let (link, side) = end.parts();
-        let request = self.links[link].sides[side].posted.get(behind).copied();
+        let request = self.links[link].sides[side].posted.get(nth).copied();
         let Some(Request {
             operation:
                 Operation::Write {
@@ -137,7 +137,7 @@ impl Fabric {
             digest: 0,
         };
         request.digest = self.digest(end, &request);
-        let posted = &mut self.links[link].sides[side].posted[behind];
+        let posted = &mut self.links[link].sides[side].posted[nth];
         request.tag = posted.tag;
         *posted = request;
     }

@@ -19,7 +19,7 @@ pub(crate) fn sink_octets(segments: u64, octets: u64) -> u64 {
     octets + segments * u64::from(ITEM_ALIGN)
 }
 
-/// Give each read segment its place in `sink`: those of one item behind one another. Items are
+/// Give each read segment its place in `sink`: those of one item one after another. Items are
 /// appended to `chunks`; the place of position 0 is returned. Empty segments need no Read.
 pub(crate) fn lay_out(
     header: &Header<'_>,
@@ -67,7 +67,7 @@ mod tests {
 
     /// RPC-008, RPC-032: segments of one position are one item; position 0 is the message.
     #[test]
-    fn segments_of_one_item_are_behind_one_another() {
+    fn segments_of_one_item_are_one_after_another() {
         let segment = |handle: u32, length: u32| Segment {
             handle,
             length,

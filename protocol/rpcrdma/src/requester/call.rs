@@ -120,8 +120,8 @@ pub(super) enum State {
     Reading,
     /// It has an outcome; handles or its Send may be outstanding.
     Ended,
-    /// The outcome was told.
-    Told,
+    /// The outcome was reported.
+    Reported,
 }
 
 /// A call in its place, whose buffers are used again.

@@ -1,7 +1,7 @@
 //! The end that calls.
 //!
 //! ```text
-//!   Queued --credit, entries--> exposed, Sent --reply--> (Reading --DONE-->) revoked --> told
+//!   Queued --credit, entries--> exposed, Sent --reply--> (Reading --DONE-->) revoked --> reported
 //!     ^                                   |                                  Send completed
 //!     `---- connection ended -------------'
 //! ```
@@ -88,10 +88,10 @@ impl Requester {
         }
     }
 
-    /// Calls that are not told: what still waits for something.
+    /// Calls that are not reported: what still waits for something.
     pub(crate) fn waiting(&self) -> usize {
-        let told = |slot: &&Slot| matches!(slot.state, State::Free | State::Told);
-        self.slots.len() - self.slots.iter().filter(told).count()
+        let is_over = |slot: &&Slot| matches!(slot.state, State::Free | State::Reported);
+        self.slots.len() - self.slots.iter().filter(is_over).count()
     }
 
     pub(crate) fn credits(&self) -> &Credits {
@@ -156,10 +156,10 @@ impl Requester {
         slot.filter(|slot| slot.generation == call.generation)
     }
 
-    /// The reply of a call whose outcome was told.
+    /// The reply of a call whose outcome was reported.
     pub(crate) fn reply(&self, call: CallId, caps: &Caps) -> Option<Reply<'_>> {
         let slot = self.slot(call)?;
-        if slot.state != State::Told || slot.outcome != Some(Ok(())) {
+        if slot.state != State::Reported || slot.outcome != Some(Ok(())) {
             return None;
         }
         let octets = match slot.is_long_reply {
@@ -183,12 +183,12 @@ impl Requester {
         })
     }
 
-    /// Forget a call whose outcome was told; memory of its reply is the pool's again.
+    /// Forget a call whose outcome was reported; memory of its reply is the pool's again.
     pub(crate) fn release(&mut self, call: CallId, pool: &mut Pool) {
-        let is_told = self
+        let is_reported = self
             .slot(call)
-            .is_some_and(|slot| slot.state == State::Told);
-        if !is_told {
+            .is_some_and(|slot| slot.state == State::Reported);
+        if !is_reported {
             return;
         }
         self.free_slot(call.slot, pool);
@@ -206,7 +206,7 @@ impl Requester {
         self.free.push(index);
     }
 
-    /// A call has its outcome. It is told when nothing of it is outstanding.
+    /// A call has its outcome. It is reported when nothing of it is outstanding.
     fn end<V: Verbs>(
         &mut self,
         index: u32,
@@ -220,7 +220,7 @@ impl Requester {
         self.settle(index, ctx, events);
     }
 
-    /// Tell the outcome of a call if its Send has completed and every handle is invalid.
+    /// Report the outcome of a call if its Send has completed and every handle is invalid.
     fn settle<V: Verbs>(
         &mut self,
         index: u32,
@@ -249,7 +249,7 @@ impl Requester {
         }
         let long = slot.long.take().into_iter().chain(slot.reply_place.take());
         long.for_each(|place| ctx.pool.put(place));
-        slot.state = State::Told;
+        slot.state = State::Reported;
         if slot.is_configuration {
             return self.free_slot(index, ctx.pool);
         }

@@ -60,7 +60,7 @@ impl Requester {
                     self.end(index, Err(Failure::Attempts), ctx, events);
                 }
                 State::Ended => self.settle(index, ctx, events),
-                State::Free | State::Queued | State::Told => {}
+                State::Free | State::Queued | State::Reported => {}
             }
         }
         let slots = &self.slots;

@@ -94,7 +94,7 @@ impl Responder {
             true => Reader::new(stream),
             false => Reader::of_send(&header, None),
         };
-        // What is no call is told so by an RPC reply.
+        // What is no call gets an RPC reply that says so.
         let Ok(call) = CallHeader::read(&mut reader) else {
             return Ok(());
         };
@@ -120,7 +120,7 @@ impl Responder {
         self.read_more(ctx);
     }
 
-    /// Where each segment goes: those of one item behind one another.
+    /// Where each segment goes: those of one item one after another.
     fn queue_reads<V: Verbs>(&mut self, index: u32, sink: Place, ctx: &mut Context<'_, V>) {
         let caps = &ctx.settings.caps;
         let slot = &mut self.slots[index as usize];

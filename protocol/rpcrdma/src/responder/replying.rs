@@ -30,7 +30,7 @@ impl<I: Iterator<Item = Segment>> Fill<I> {
         }
     }
 
-    /// Write `source` behind what was written before. Errors end the connection, of which
+    /// Write `source` after what was written before. Errors end the connection, of which
     /// completions tell.
     fn write<V: Verbs>(&mut self, mut source: Place, slot: (u32, &mut u32), ctx: &mut Context<V>) {
         let (index, outstanding) = slot;
@@ -68,7 +68,7 @@ impl Responder {
             let Some(index) = self.replies.pop_front() else {
                 return;
             };
-            // The header of the call is looked at while the slot changes.
+            // The header of the call is read while the slot changes.
             let received = std::mem::take(&mut self.slots[index as usize].received);
             let header = Header::parse(&received, &ctx.settings.caps);
             let header = header.expect("it was accepted as it was received");

@@ -70,7 +70,7 @@ impl Message {
 
     /// Octets of a fixed length, or fields that are XDR already; rounded up by zeros.
     pub fn fixed(&mut self, octets: &[u8]) {
-        // They may hold a count and as many octets as are behind it.
+        // They may hold a count and as many octets as follow it.
         self.note_opaque(octets.len().saturating_sub(WORD_OCTETS));
         self.append(octets);
     }

@@ -22,7 +22,7 @@
 //! codecs that know nothing of chunks, and tests hold the reader against it.
 //!
 //! Positions count the unreduced stream, roundup of earlier items included (RPC-008). Roundup never
-//! is in a chunk that this crate sends, and no octet behind an item is exposed for it (RPC-019);
+//! is in a chunk that this crate sends, and no octet after an item is exposed for it (RPC-019);
 //! a chunk that includes it is accepted (RPC-020).
 
 mod message;

@@ -5,7 +5,7 @@ use crate::wire::Form;
 /// Where the octets of the reduced stream are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Behind the header.
+    /// After the header.
     Send,
     /// In the first read chunk, of position 0 (RPC-032).
     ReadChunk,

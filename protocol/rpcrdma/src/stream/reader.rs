@@ -50,7 +50,7 @@ pub enum DecodeError {
     TooLong,
     /// A number is none of those that the protocol gives a meaning.
     Unknown,
-    /// Octets are left behind the last field.
+    /// Octets are left after the last field.
     Trailing,
     /// A chunk is wrong: the call is refused as a whole.
     Chunk(Refused),
@@ -62,7 +62,7 @@ impl fmt::Display for DecodeError {
             Self::Truncated => formatter.write_str("the message ends within a field"),
             Self::TooLong => formatter.write_str("a count is too high"),
             Self::Unknown => formatter.write_str("a number without a meaning"),
-            Self::Trailing => formatter.write_str("octets behind the last field"),
+            Self::Trailing => formatter.write_str("octets after the last field"),
             Self::Chunk(refused) => refused.fmt(formatter),
         }
     }
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         self.inline.len() - self.at
     }
 
-    /// `length` inline octets, none of which is behind the place of a chunk.
+    /// `length` inline octets, none of which is beyond the place of a chunk.
     fn take(&mut self, length: usize) -> Result<&'a [u8], DecodeError> {
         let end = self.position + length as u64;
         if self
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// The data of a counted opaque that is inline, behind its pad.
+    /// The data of a counted opaque that is inline, after its pad.
     fn data(&mut self, count: u32) -> Result<Opaque<'a>, DecodeError> {
         let send_at = |at: usize| self.header_octets + at as u64;
         let pad = self

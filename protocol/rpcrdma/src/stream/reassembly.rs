@@ -68,8 +68,8 @@ impl<'a, F: FnMut(Place, &mut [u8])> Reassembly<'a, F> {
                 break;
             }
             self.splices = rest;
-            let behind = self.inline.get(splice.pad_octets as usize..);
-            self.inline = behind.ok_or(io::ErrorKind::UnexpectedEof)?;
+            let after = self.inline.get(splice.pad_octets as usize..);
+            self.inline = after.ok_or(io::ErrorKind::UnexpectedEof)?;
             self.place = splice.place.filter(|place| place.length > 0);
             let octets = splice.place.map_or(0, |place| place.length);
             self.roundup = (rounded(octets) - u64::from(octets)) as usize;

@@ -76,7 +76,7 @@ fn positions(header: &Header<'_>, long: bool) -> Result<(u64, u64), Refused> {
     Ok(header.read_octets())
 }
 
-/// A message without body is in a chunk, whole, and nothing else is behind the header.
+/// A message without body is in a chunk, whole, and nothing else is after the header.
 fn place_of_message(header: &Header<'_>, long_octets: u64) -> Result<(), Refused> {
     let in_reads = header.reads().next().is_some_and(|read| read.position == 0);
     if !in_reads && header.reply().is_none() {
@@ -101,7 +101,7 @@ fn body(header: &Header<'_>) -> Result<(), Refused> {
     }
 }
 
-/// Octets of the reduced stream: behind the header, at position 0, or in the reply chunk.
+/// Octets of the reduced stream: after the header, at position 0, or in the reply chunk.
 fn inline_octets(header: &Header<'_>, long_octets: u64) -> u64 {
     match (header.kind(), header.reply()) {
         (Kind::Nomsg, Some(reply)) if long_octets == 0 => reply.octets(),
@@ -124,7 +124,7 @@ pub(super) fn call(header: &Header<'_>) -> Result<(), Refused> {
     within_stream(header, inline_octets(header, long_octets))
 }
 
-/// No position is behind the `inline` octets and the chunks before it. Each of these may end with
+/// No position is beyond the `inline` octets and the chunks before it. Each of these may end with
 /// roundup that is in no octets (RFC 5666, 3.7).
 fn within_stream(header: &Header<'_>, inline: u64) -> Result<(), Refused> {
     let (mut stream, mut chunk, mut before) = (inline, 0_u64, 0);

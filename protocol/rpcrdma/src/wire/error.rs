@@ -71,19 +71,19 @@ pub enum Refused {
     Unaligned,
     /// A read position within the chunk before it, or before that.
     Inside,
-    /// A read chunk of position 0 in a message that has its RPC message behind the header
+    /// A read chunk of position 0 in a message that has its RPC message after the header
     /// (RPC-032).
     PositionZero,
     /// A message without a body whose RPC message is in no chunk: there is neither a read chunk of
     /// position 0 nor a reply chunk (RPC-032, RPC-033).
     Nowhere,
-    /// Octets behind a header that has no body.
+    /// Octets after a header that has no body.
     Behind,
     /// An RPC message of fewer than four octets (RPC-025).
     ShortBody,
     /// An RPC message of another transaction than its header (RPC-025).
     OtherXid,
-    /// A read position behind all octets that are before it.
+    /// A read position beyond all octets that are before it.
     Beyond,
     /// More octets to be read than [`Caps::read_octets_max`].
     ReadOctets,
@@ -164,7 +164,7 @@ impl Refused {
             Self::Inside => "a position within the chunk before",
             Self::PositionZero => "position 0 beside a body",
             Self::Nowhere => "no RPC message",
-            Self::Behind => "octets behind the header",
+            Self::Behind => "octets after the header",
             Self::ShortBody => "an RPC message without XID",
             Self::OtherXid => "an RPC message of another XID",
             Self::Beyond => "a position beyond the stream",

@@ -146,7 +146,7 @@ impl<'a> Header<'a> {
         self.writes().chain(reply).flat_map(WriteChunk::segments)
     }
 
-    /// The RPC message behind the header; nothing if the type has none.
+    /// The RPC message after the header; nothing if the type has none.
     #[must_use]
     pub fn body(&self) -> &'a [u8] {
         self.body

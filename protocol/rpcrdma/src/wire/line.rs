@@ -12,7 +12,7 @@ fn segment(formatter: &mut fmt::Formatter<'_>, segment: Segment) -> fmt::Result 
     write!(formatter, " {handle:#010x}:{length}:{offset:#x}")
 }
 
-/// Words behind the type: what a type has beside the lists.
+/// Words after the type: what a type has beside the lists.
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

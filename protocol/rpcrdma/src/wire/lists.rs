@@ -65,7 +65,7 @@ pub struct WriteChunk<'a> {
 }
 
 impl<'a> WriteChunk<'a> {
-    /// The chunk at the head of `octets`, and what is behind it.
+    /// The chunk at the head of `octets`, and what comes after it.
     pub(super) fn split(octets: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (count, octets) = word(octets)?;
         let length = (count as usize).checked_mul(SEGMENT_OCTETS)?;

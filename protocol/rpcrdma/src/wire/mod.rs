@@ -49,7 +49,7 @@ pub const PREFIX_OCTETS: usize = 16;
 pub const HEADER_OCTETS_MIN: usize = PREFIX_OCTETS + 3 * WORD_OCTETS;
 /// Octets of an XDR word.
 pub(crate) const WORD_OCTETS: usize = 4;
-/// Words behind an error code that is neither of the two (RPC-031).
+/// Words after an error code that is neither of the two (RPC-031).
 pub const EXTRA_WORDS: usize = 8;
 
 /// Values of the type word (RPC-026).

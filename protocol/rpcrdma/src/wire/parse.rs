@@ -52,7 +52,7 @@ impl<'a> Header<'a> {
 
     /// What the header of a call must have beyond any other. Its RPC message is in the Send or in
     /// the read chunk of position 0, since a reply chunk is for the reply (RPC-032); and no
-    /// position is behind it, since write chunks are for results.
+    /// position is beyond it, since write chunks are for results.
     ///
     /// # Errors
     /// [`Refused::Nowhere`] or [`Refused::Beyond`].

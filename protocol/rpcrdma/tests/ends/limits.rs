@@ -27,7 +27,7 @@ fn results_are_limited() {
     }
 }
 
-/// A call has no reply before it is told, nor if it has failed.
+/// A call has no reply before it is reported, nor if it has failed.
 #[test]
 fn only_a_call_that_was_replied_to_has_a_reply() {
     let mut world = World::default();
@@ -131,7 +131,7 @@ fn a_reply_may_lend_what_was_read() {
         let mut message = Message::new();
         ReplyHeader { xid, status }.write(&mut message);
         let part = Place {
-            offset: at.offset.checked_add_signed(begin).expect("behind others"),
+            offset: at.offset.checked_add_signed(begin).expect("after others"),
             length: octets,
             ..at
         };

@@ -4,7 +4,7 @@ use rpcrdma::fabric::Choice;
 use rpcrdma::{Event, Settings};
 
 /// RPC-055: Calls go again on the next connection, oldest first, under the same XIDs, with chunks
-/// exposed anew (RFC 5666 section 8); nobody is told in between.
+/// exposed anew (RFC 5666 section 8); nothing is reported in between.
 #[test]
 fn calls_go_again_in_order() {
     let mut world = World::default();
@@ -53,8 +53,8 @@ fn calls_go_again_in_order() {
     world.assert_clean();
 }
 
-/// A result is told when every STag is invalid and the Send has completed: the reply alone is not
-/// enough (RPC-039).
+/// A result is reported when every STag is invalid and the Send has completed: the reply alone is
+/// not enough (RPC-039).
 #[test]
 fn a_reply_before_the_completion_of_its_send_is_not_told() {
     let mut world = World::default();
@@ -144,7 +144,7 @@ fn back_off_doubles_until_a_reply() {
     assert_eq!(world.client.endpoint.counters().disconnects, 8);
 }
 
-/// An endpoint that is connected anew without having looked at the old completions forgets them.
+/// An endpoint that is connected anew without having polled the old completions forgets them.
 #[test]
 fn completions_that_are_gone_are_not_waited_for() {
     let settings = Settings::default();

@@ -208,7 +208,7 @@ fn submissions_are_checked() {
     }
     assert_eq!(world.submit(ask(NULL, 0, 0)), Err(SubmitError::Full));
     world.run();
-    // An XID that was used, and one that is behind it.
+    // An XID that was used, and one before it.
     for xid in [first, first.wrapping_sub(1), first + 1] {
         world.client.endpoint.set_next_xid(xid);
         assert_eq!(

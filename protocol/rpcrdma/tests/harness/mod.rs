@@ -347,7 +347,7 @@ impl World {
         replied.expect("it is open");
     }
 
-    /// Check the reply of a call that was told, and release it.
+    /// Check the reply of a call that was reported, and release it.
     pub fn check(&mut self, call: CallId, ask: Ask) {
         let Self {
             fabric,
@@ -448,7 +448,7 @@ impl World {
         self.check(call, ask);
     }
 
-    /// A broken connection is made again, and both ends told all that happened.
+    /// A broken connection is made again, and both ends learn all that happened.
     pub fn reconnect(&mut self) {
         let mut end = self.fabric.end(self.client.end);
         end.close();

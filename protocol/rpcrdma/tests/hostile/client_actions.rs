@@ -289,7 +289,7 @@ const CASES: [Case; 45] = [
         refused(Nowhere)
     ),
     case!(
-        "octets behind NOMSG",
+        "octets after NOMSG",
         |s| reads(s, Form::Nomsg, &[(0, segment(1, 40, 0))], &null()),
         Chunk,
         refused(Behind)

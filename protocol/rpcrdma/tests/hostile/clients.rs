@@ -18,7 +18,7 @@ fn grants_are_within_what_the_server_has() {
 }
 
 /// RPC-041: a result under a handle that is none, or beyond what was exposed, ends the connection
-/// and leaves nothing; the program is told that its memory is its own.
+/// and leaves nothing; the program learns that its memory is its own.
 #[test]
 fn results_go_nowhere_but_where_they_may() {
     for is_short in [true, false] {

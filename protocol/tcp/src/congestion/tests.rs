@@ -24,7 +24,7 @@ fn the_initial_window_is_ten_segments_within_limits() {
 }
 
 /// TCP-021: RFC 5681 section 3.1: at most two segments an ACK in slow start; a segment a window
-/// behind it.
+/// after it.
 #[test]
 fn slow_start_doubles_and_avoidance_adds_a_segment() {
     let mut congestion = Congestion::new(Algorithm::NewReno, 1_000, false);

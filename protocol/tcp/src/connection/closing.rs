@@ -18,7 +18,7 @@ use crate::settings::TimeOut;
 use crate::time_wait::TimeWait;
 
 impl Connection {
-    /// Send a FIN behind the last record. Reading goes on until the peer closes too. Before the
+    /// Send a FIN after the last record. Reading goes on until the peer closes too. Before the
     /// handshake is over this ends the connection.
     pub fn close(&mut self) {
         self.state = match self.state {
@@ -93,7 +93,7 @@ impl Connection {
             }
             Some(_) => self.counts.fins += 1,
             None => {
-                // Octets behind it that are here already, beyond a gap.
+                // Octets after it that are here already, beyond a gap.
                 let mut beyond = receiver.ranges().as_slice().iter();
                 if let Some(range) = beyond.find(|range| range.1.is_after(fin)) {
                     let end = range.1;
@@ -113,7 +113,7 @@ impl Connection {
         self.on_peer_end(now_us);
     }
 
-    /// Go on if all octets in front of the peer's FIN are here.
+    /// Go on if all octets before the peer's FIN are here.
     pub(super) fn on_peer_end(&mut self, now_us: u64) {
         if !self.receiver_is_ended() {
             return;

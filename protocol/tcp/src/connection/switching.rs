@@ -48,12 +48,12 @@ impl Connection {
         }
     }
 
-    /// The stream ends `ahead_octets` behind what has been read, and MPA begins there. Octets
-    /// behind it are forgotten and come again. To be called before the next [`Self::poll`] when a
+    /// The stream ends `ahead_octets` after what has been read, and MPA begins there. Octets
+    /// after it are forgotten and come again. To be called before the next [`Self::poll`] when a
     /// segment has brought more than the start-up frame.
     ///
     /// # Errors
-    /// If octets behind it have been acknowledged: the connection is to be aborted (START-041). If
+    /// If octets after it have been acknowledged: the connection is to be aborted (START-041). If
     /// the peer cannot send any more.
     pub fn limit_stream(&mut self, ahead_octets: u32) -> Result<(), HandoverError> {
         let receives = self.state.receives();
@@ -65,7 +65,7 @@ impl Connection {
     /// segments is ignored, and [`Self::on_device`] tells what arrived.
     ///
     /// # Errors
-    /// Without a limit, before all octets in front of it have been read, twice, or if the peer
+    /// Without a limit, before all octets up to it have been read, twice, or if the peer
     /// cannot send any more.
     pub fn hand_over(&mut self, window_octets: u32) -> Result<Handover, HandoverError> {
         let receives = self.state.receives();
@@ -121,7 +121,7 @@ impl Connection {
         self.on_peer_end(now_us);
     }
 
-    /// The peer's FIN, and how far the device has octets behind it. The device does not know of a
+    /// The peer's FIN, and how far the device has octets after it. The device does not know of a
     /// FIN without payload, which is for the host.
     fn beyond_fin(&self, snapshot: &Snapshot) -> Option<(SeqNumber, SeqNumber)> {
         let fin = self.receiver.as_ref()?.fin()?;
@@ -130,7 +130,7 @@ impl Connection {
         end.is_after(fin).then_some((fin, end))
     }
 
-    /// A FIN that came with payload takes effect once all in front of it is here.
+    /// A FIN that came with payload takes effect once all before it is here.
     fn on_device_fin(&mut self, fin: SeqNumber, now_us: u64) {
         let Some(receiver) = &mut self.receiver else {
             return;

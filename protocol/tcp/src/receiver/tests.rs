@@ -110,9 +110,9 @@ fn random_segments_give_the_stream_of_first_copies() {
     }
 }
 
-/// START-042, rule 1: octets behind the limit are forgotten, and neither kept nor acknowledged.
+/// START-042, rule 1: octets beyond the limit are forgotten, and neither kept nor acknowledged.
 #[test]
-fn octets_behind_the_limit_are_forgotten_and_come_again() {
+fn octets_beyond_the_limit_are_forgotten_and_come_again() {
     let mut receiver = receiver(1_000);
     receiver.on_octets(FIRST, &[1; 30]);
     receiver.on_octets(FIRST + 40, &[2; 10]);

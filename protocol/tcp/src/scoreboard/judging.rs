@@ -44,7 +44,7 @@ impl Scoreboard {
         }
     }
 
-    /// A segment has arrived after others that were up to `late_octets` behind it: raise the
+    /// A segment has arrived after others that were up to `late_octets` beyond it: raise the
     /// threshold, and take back what was judged lost by the old one and has not been sent again.
     pub fn tolerate(&mut self, late_octets: u32, emss_octets: u32) {
         let threshold = (late_octets.div_ceil(emss_octets) + 1).min(THRESHOLD_MAX);

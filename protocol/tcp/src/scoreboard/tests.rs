@@ -421,7 +421,7 @@ fn what_was_sent_again_is_forgotten() {
     assert_eq!((board.flying, board.lost), (3, 0));
 }
 
-/// What is only of a report is not left behind it, so that equal boards are equal.
+/// What is of a report alone does not outlast it, so that equal boards are equal.
 #[test]
 fn a_report_leaves_nothing_of_its_own() {
     let mut board = board(1_000, 3);

@@ -72,7 +72,7 @@ impl Sender {
         })
     }
 
-    /// Send the next octets for the first time, or the FIN behind them.
+    /// Send the next octets for the first time, or the FIN after them.
     fn fresh(&mut self, now_us: u64) -> Option<Emission> {
         let Some(front) = self.pending.front().copied() else {
             self.limit = Limit::Application;

@@ -82,7 +82,7 @@ pub const CASES: [Case; 69] = [
         inexact_resets
     ),
     case!(
-        "RST behind a gap",
+        "RST beyond a gap",
         [(ACK, 10, 0, 5)],
         (RST, 15, 0, 0),
         Acks(1, 0),
@@ -277,7 +277,7 @@ pub const CASES: [Case; 69] = [
         in_order
     ),
     case!(
-        "octets behind a FIN beyond a gap",
+        "octets after a FIN beyond a gap",
         [(FIN, 9, 0, 0)],
         (ACK, 9, 0, 1),
         Rst,
@@ -291,14 +291,14 @@ pub const CASES: [Case; 69] = [
         beyond_fin
     ),
     case!(
-        "FIN in front of what arrived",
+        "FIN before what arrived",
         [(ACK, 9, 0, 9)],
         (FIN, 9, 0, 0),
         Rst,
         beyond_fin
     ),
     case!(
-        "octets behind a FIN",
+        "octets after a FIN",
         [(FIN, 0, 0, 0)],
         (ACK, 1, 0, 9),
         Rst,
@@ -345,7 +345,7 @@ pub const CASES: [Case; 69] = [
         inexact_resets
     ),
     case!(
-        "SYN behind a gap",
+        "SYN beyond a gap",
         [(ACK, 9, 0, 9)],
         (SYN, 18, 0, 0),
         Acks(1, 0),
@@ -381,7 +381,7 @@ pub const CASES: [Case; 69] = [
         unacceptable
     ),
     case!(
-        "FIN behind the window's last octet",
+        "FIN beyond the window's last octet",
         [],
         (FIN, W - 1, 0, 1),
         Acks(1, 0),
@@ -402,14 +402,14 @@ pub const CASES: [Case; 69] = [
         beyond_fin
     ),
     case!(
-        "a second FIN behind the first",
+        "a second FIN after the first",
         [(FIN, 0, 0, 0)],
         (FIN, 1, 0, 0),
         Rst,
         beyond_fin
     ),
     case!(
-        "nothing behind a FIN",
+        "nothing after a FIN",
         [(FIN, 0, 0, 0)],
         (ACK, 1, 0, 0),
         Nothing,

@@ -119,10 +119,10 @@ fn a_window_of_one_octet_is_served_slowly() {
     }
 }
 
-/// DDP-029: hardware has octets behind a FIN that came without payload, which is known to software
+/// DDP-029: hardware has octets after a FIN that came without payload, which is known to software
 /// alone: beyond the gap that the FIN is for it, or in the FIN's place.
 #[test]
-fn octets_of_the_device_behind_a_fin_end_in_a_reset() {
+fn octets_of_the_device_after_a_fin_end_in_a_reset() {
     let fin = head(FIN, 10, 0).seq;
     for (rcv_nxt, range) in [(fin, Some((fin + 1, fin + 101))), (fin + 100, None)] {
         let mut peer = Scripted::established();

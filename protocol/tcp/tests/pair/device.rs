@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 pub struct Device {
     snapshot: Snapshot,
     window: u32,
-    /// Octets from RCV.NXT on, where they are here; the first is missing.
-    early: VecDeque<Option<u8>>,
+    /// Octets from RCV.NXT on that are here, out of order: the first one is missing.
+    out_of_order: VecDeque<Option<u8>>,
     in_order: Vec<u8>,
     pending: bool,
     fin: Option<SeqNumber>,
@@ -25,7 +25,7 @@ impl Device {
                 ..Snapshot::default()
             },
             window: handover.window_octets,
-            early: VecDeque::new(),
+            out_of_order: VecDeque::new(),
             in_order: Vec::new(),
             pending: false,
             fin: None,
@@ -72,7 +72,7 @@ impl Device {
 
     fn on_octets(&mut self, wire: &Wire) {
         let snapshot = &mut self.snapshot;
-        let (before, had_ranges) = (snapshot.rcv_nxt, !self.early.is_empty());
+        let (before, had_ranges) = (snapshot.rcv_nxt, !self.out_of_order.is_empty());
         let offset = wire.head.seq.distance_from(before);
         let mut kept = 0;
         for (at, &octet) in (i64::from(offset)..).zip(&wire.payload) {
@@ -80,16 +80,16 @@ impl Device {
                 continue;
             }
             let at = at as usize;
-            if self.early.len() <= at {
-                self.early.resize(at + 1, None);
+            if self.out_of_order.len() <= at {
+                self.out_of_order.resize(at + 1, None);
             }
-            kept += u32::from(self.early[at].is_none());
-            self.early[at].get_or_insert(octet);
+            kept += u32::from(self.out_of_order[at].is_none());
+            self.out_of_order[at].get_or_insert(octet);
         }
-        while let Some(Some(octet)) = self.early.front() {
+        while let Some(Some(octet)) = self.out_of_order.front() {
             self.in_order.push(*octet);
             snapshot.rcv_nxt += 1;
-            self.early.pop_front();
+            self.out_of_order.pop_front();
         }
         if snapshot.rcv_nxt == before {
             snapshot.answers = snapshot.answers.wrapping_add(1);
@@ -100,9 +100,11 @@ impl Device {
             return;
         }
         let offset = offset as usize;
-        let left = (0..offset).rev().take_while(|&at| self.early[at].is_some());
+        let left = (0..offset)
+            .rev()
+            .take_while(|&at| self.out_of_order[at].is_some());
         let right = self
-            .early
+            .out_of_order
             .iter()
             .skip(offset)
             .take_while(|octet| octet.is_some());

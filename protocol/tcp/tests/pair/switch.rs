@@ -5,7 +5,7 @@ use rnic_tcp::{Event, HandoverError, Settings, State};
 const REQUEST_OCTETS: u32 = 120;
 const REPLY_OCTETS: u32 = 40;
 
-/// Both receivers go to devices: the server's behind the Request, the client's behind the Reply.
+/// Both receivers go to devices: the server's after the Request, the client's after the Reply.
 fn startup(path: Path, seed: u64, settings: Settings) -> Pair {
     let mut pair = Pair::new([settings; 2], path, seed);
     pair.ends[SERVER].startup_octets = Some(REQUEST_OCTETS);
@@ -55,10 +55,10 @@ fn each_octet_around_the_switch_is_delivered_once() {
     }
 }
 
-/// A peer that does not wait for the Reply: software forgets what came behind the Request, and the
+/// A peer that does not wait for the Reply: software forgets what came after the Request, and the
 /// device gets it, once it is sent again.
 #[test]
-fn octets_behind_the_request_come_again_for_the_device() {
+fn octets_after_the_request_come_again_for_the_device() {
     for octets in [1, 500, 1_340] {
         let mut pair = startup(Path::default(), 1, Settings::default());
         pair.ends[CLIENT].send([octets; 3]);
@@ -121,7 +121,7 @@ fn the_stream_goes_on_after_a_reject() {
     let server = pair.ends[SERVER].tcp();
     server
         .limit_stream(REQUEST_OCTETS)
-        .expect("nothing behind it");
+        .expect("nothing after it");
     pair.ends[CLIENT].startup_octets = None;
     pair.ends[CLIENT].send([50]);
     pair.flush();

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Longest block of a packet or an interface, in octets: what is longer is damage.
 const BLOCK_OCTETS_MAX: usize = 16 << 20;
 const PCAP_HEADER_OCTETS: usize = 24;
-/// In front of each packet: time (twice), captured and original length.
+/// Before each packet: time (twice), captured and original length.
 const PCAP_RECORD_OCTETS: usize = 16;
 const BLOCK_HEADER_OCTETS: usize = 8;
 /// A block without a body: type, length, and the length once more.

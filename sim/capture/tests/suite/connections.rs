@@ -66,7 +66,7 @@ fn an_answered_syn_opens_another_connection() {
         end(false, true)[..1].to_vec(),
     ] {
         if !between.is_empty() {
-            // Then even with the sequence numbers of before.
+            // Then even with the earlier sequence numbers.
             let again = [segments(), between.clone(), segments()].concat();
             assert_eq!(opened(file(&again)).flows.len(), 4);
         }

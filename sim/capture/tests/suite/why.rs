@@ -323,7 +323,7 @@ fn a_gap_is_said_with_its_place_and_size() {
     assert_eq!(kinds(&opened.notes), ["gap"]);
     let words = format!(
         "flow 0 stops at a gap of 1,020 octets at sequence number {}, after frame 4: no \
-         segment that a device takes has them; {waiting} octets wait behind it",
+         segment that a device takes has them; {waiting} octets wait beyond it",
         gap.sequence
     );
     assert_eq!(opened.notes[0].text, words);

@@ -48,7 +48,7 @@ fn tap_advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// How often a link that [seeks](Link::is_seeking) is looked at while all is quiet.
+/// How often a link that [seeks](Link::is_seeking) is asked while all is quiet.
 pub(crate) const SEEK: Duration = Duration::from_millis(50);
 
 /// A time to wait, as `poll` takes it.

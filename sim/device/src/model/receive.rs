@@ -112,7 +112,7 @@ impl DeviceModel {
             let (address, number) = self.rings.host.take(self.rings.slot_octets_log2);
             let (header, frame) = slot.split_at(SLOT_HEADER_OCTETS - 4);
             self.write_memory(address.wrapping_add(SLOT_HEADER_OCTETS as u64), frame);
-            // Behind the frame, in one piece.
+            // After the frame, in one piece.
             self.write_memory(address, &[header, &number.to_le_bytes()].concat());
             self.interrupts.raise_ring(ROUTE_HOST);
         }

@@ -34,7 +34,7 @@ const NOTICED: Duration = Duration::from_secs(6);
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));
 const PORT: u16 = 7_174;
 const OCTETS: usize = 1 << 20;
-/// What the child is told: what it does, and the address of its device.
+/// Environment of the child: what it does, and the address of its device.
 const ROLE: &str = "RNIC_CHILD_ROLE";
 const DEVICE: &str = "RNIC_CHILD_DEVICE";
 
@@ -97,7 +97,7 @@ fn startup() -> startup::Settings {
     }
 }
 
-/// The child: it does what it is told, says so, and waits for its end.
+/// The child: it does as its role says, says so, and waits for its end.
 #[test]
 fn child() {
     let (Ok(role), Ok(device)) = (std::env::var(ROLE), std::env::var(DEVICE)) else {

@@ -75,7 +75,7 @@ fn a_half_closed_connection_carries_the_rest_the_other_way() {
 /// The same on the verilated core.
 #[test]
 fn a_half_closed_connection_carries_the_rest_at_the_verilated_core() {
-    let count = rnic_effort::count("octets behind a FIN", 50_000, 1_000_000);
+    let count = rnic_effort::count("octets after a FIN", 50_000, 1_000_000);
     for initiator_closes in [true, false] {
         let scene = Scene::with_faults("rtl", Default::default());
         carries_the_rest(&scene, initiator_closes, count);
@@ -215,7 +215,7 @@ fn a_window_is_open_to_its_connection_alone() {
     assert_eq!(completion(&initiator).status, Status::Success);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     let mut placed = vec![0; 1024];
-    // Acknowledged is not placed yet; a Send behind it would say so.
+    // Acknowledged is not placed yet; a Send after it would say so.
     while placed != text && std::time::Instant::now() < deadline {
         region.read(1024, &mut placed).expect("inside");
     }
@@ -225,7 +225,7 @@ fn a_window_is_open_to_its_connection_alone() {
 /// A receive that is posted when nothing will arrive any more completes at once, with its memory;
 /// so a loop that posts again what it has received needs no case of its own.
 #[test]
-fn a_receive_behind_the_peers_end_is_flushed_with_its_memory() {
+fn a_receive_after_the_peers_end_is_flushed_with_its_memory() {
     let scene = Scene::new(false);
     let settings = Settings::default();
     let [initiator, responder] = scene.pairs([&settings, &settings]);

@@ -44,7 +44,7 @@ pub struct Case {
     pub attack: fn(&mut Meeting) -> Bad,
     /// A good Send goes first: a responder may send.
     pub greets: bool,
-    /// The end that is judged has Reads outstanding and a Send behind them.
+    /// The end that is judged has Reads outstanding and a Send after them.
     pub reads: bool,
     pub terms: Terms,
     /// Responses to Reads may leave before the Terminate.
@@ -52,7 +52,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Behind a good Send, with Reads outstanding.
+    /// After a good Send, with Reads outstanding.
     pub const fn new(
         name: &'static str,
         cause: (u8, u8, u8),
@@ -168,7 +168,7 @@ pub fn play(ground: &Ground, case: &Case, role: Role) {
     part(ground, &meeting);
 }
 
-/// Both close, and nothing is left: no octet where none should be, no segment behind the FIN.
+/// Both close, and nothing is left: no octet where none should be, no segment after the FIN.
 pub fn part(ground: &Ground, meeting: &Meeting) {
     let conn = &meeting.talk.conn;
     conn.wait_acknowledged();
@@ -236,7 +236,7 @@ pub fn expect_flushed(meeting: &mut Meeting) {
     assert!(more.is_none(), "{more:?}");
 }
 
-/// No RST, and nothing behind the FIN but that again.
+/// No RST, and nothing after the FIN but that again.
 pub fn judge_end(ground: &Ground, mark: usize, port: u16) {
     let segments = ground.stranger.heard(mark, port);
     let fin = segments.iter().find(|segment| segment.is_fin);
@@ -245,6 +245,6 @@ pub fn judge_end(ground: &Ground, mark: usize, port: u16) {
     for segment in &segments {
         assert!(!segment.is_rst, "{segment:?}");
         let beyond = segment.seq.wrapping_add(segment.octets()).wrapping_sub(end);
-        assert!(beyond as i32 <= 0, "behind the FIN: {segment:?}");
+        assert!(beyond as i32 <= 0, "after the FIN: {segment:?}");
     }
 }

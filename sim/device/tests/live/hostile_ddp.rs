@@ -199,7 +199,7 @@ pub const UNTAGGED_CASES: [Case; 15] = [
         meeting.say_bad(send(0, msn, 0, 10))
     }),
     Case::new(
-        "an MSN behind all receives",
+        "an MSN beyond all receives",
         NO_BUFFER,
         Answer::Ddp,
         |meeting| {
@@ -227,7 +227,7 @@ pub const UNTAGGED_CASES: [Case; 15] = [
         let msn = meeting.msn + 1;
         meeting.say_bad(send(0, msn, 0, 10))
     }),
-    Case::new("an MO behind the buffer", MO, Answer::Ddp, |meeting| {
+    Case::new("an MO beyond the buffer", MO, Answer::Ddp, |meeting| {
         let msn = meeting.msn;
         meeting.say_bad(send(0, msn, RECEIVE_OCTETS as u32, 1))
     }),
@@ -251,8 +251,8 @@ pub const UNTAGGED_CASES: [Case; 15] = [
             meeting.say_bad(send(0, msn, 300, RECEIVE_OCTETS - 299))
         },
     ),
-    // Behind it lies a Terminate of the stranger's, which is of no effect any more.
-    Case::new("a Terminate behind it", QN, Answer::Ddp, |meeting| {
+    // After it comes a Terminate of the stranger's, which is of no effect any more.
+    Case::new("a Terminate after it", QN, Answer::Ddp, |meeting| {
         let bad = meeting.say_bad(send(7, 1, 0, 10));
         let header = ddp::untagged(ddp::TERMINATE, 2, 1, 0);
         meeting.talk.say(&[&header[..], &[0x11, 0, 0, 0]].concat());

@@ -92,7 +92,7 @@ fn plain(key: &[u8; 16], octets: usize) -> Vec<u8> {
     start(key, FLAG_CRC, 1, &vec![0x5a; octets])
 }
 
-/// A frame, and an FPDU behind it.
+/// A frame, and an FPDU after it.
 fn with_fpdu(mut frame: Vec<u8>) -> Vec<u8> {
     frame.extend(Framing::new(false).fpdu(&[]).octets);
     frame
@@ -205,7 +205,7 @@ pub const REQUESTS: [Case; 17] = [
     )
     .cut(),
     Case::new(
-        "an FPDU behind it",
+        "an FPDU after it",
         || with_fpdu(plain(&KEY_REQUEST, 3)),
         StartupError::Early { octet: 23 },
     ),
@@ -275,7 +275,7 @@ pub const REPLIES: [Case; 15] = [
     )
     .cut(),
     Case::new(
-        "an FPDU behind it",
+        "an FPDU after it",
         || with_fpdu(plain(&KEY_REPLY, 0)),
         StartupError::Early { octet: 20 },
     ),

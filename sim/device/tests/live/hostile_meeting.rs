@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 /// Octets of a Read.
 pub const READ_OCTETS: u32 = 1000;
-/// Ids of two Reads, of which the second waits for ORD, and of a Send behind them.
+/// Ids of two Reads, of which the second waits for ORD, and of a Send after them.
 const SENDS: [u64; 3] = [101, 102, 103];
 /// What is greeted with.
 const HELLO: &[u8] = b"hello";
@@ -141,7 +141,7 @@ impl Meeting {
         assert_eq!(received.message(), message);
     }
 
-    /// Post two Reads, of which the second waits for ORD, and a Send behind them.
+    /// Post two Reads, of which the second waits for ORD, and a Send after them.
     pub fn post_reads(&mut self) {
         for (at, id) in SENDS[..2].iter().enumerate() {
             let read = SendOperation::Read {

@@ -73,7 +73,7 @@ pub const CRC_CASES: [Case; 9] = [
         flipped(meeting, 123, 0x01)
     }),
     // Two good ones in the segments of the bad one.
-    Case::new("a bit behind packed FPDUs", CRC, Answer::Bare, |meeting| {
+    Case::new("a bit after packed FPDUs", CRC, Answer::Bare, |meeting| {
         let stag = meeting.region.stag();
         let mut octets = Vec::new();
         for at in [0, 8] {

@@ -26,8 +26,8 @@ fn ground(time_outs: &[(TimeOut, u64)]) -> Ground {
     })
 }
 
-/// Start-up that does not wait long.
-fn hasty() -> Settings {
+/// Settings of a start-up that times out soon.
+fn short_timeout() -> Settings {
     Settings {
         timeout_us: Some(STARTUP_US),
         ..settings(false)
@@ -79,7 +79,7 @@ fn a_request_that_does_not_come_times_out() {
     for octets in [0, 16, 19] {
         let (conn, stream) = ground.accept();
         conn.send(&[&KEY_REQUEST[..], &[0x40, 1, 0]].concat()[..octets]);
-        let failed = refused(stream.request(&hasty(), b""));
+        let failed = refused(stream.request(&short_timeout(), b""));
         expect_timed_out(failed, octets);
         assert_eq!(conn.wait_end(), End::Fin);
         assert_eq!(conn.received(), b"");
@@ -94,7 +94,7 @@ fn a_reply_that_does_not_come_times_out() {
     let ground = ground(&[]);
     for octets in [0, 16, 19] {
         let (conn, stream) = ground.connect();
-        let pair = stream.queue_pair(&ground.end.domain, &hasty(), &options());
+        let pair = stream.queue_pair(&ground.end.domain, &short_timeout(), &options());
         let pair = pair.expect("there is room");
         conn.send(&[&KEY_REPLY[..], &[0x40, 1, 0]].concat()[..octets]);
         expect_timed_out(refused(pair.start(b"")), octets);
@@ -125,7 +125,7 @@ fn a_start_up_with_nobody_leaves_nothing() {
     let ground = ground(&[(TimeOut::RetransmissionTime, SECOND_US)]);
     let (_conn, stream) = ground.accept();
     ground.stranger.set_silent(true);
-    let failed = refused(stream.request(&hasty(), b""));
+    let failed = refused(stream.request(&short_timeout(), b""));
     expect_timed_out(failed, 0);
     ground.expect_clean(0);
 }

@@ -108,10 +108,10 @@ fn a_malformed_reply_is_answered_with_an_end_alone() {
     ground.expect_clean(0);
 }
 
-/// START-034, START-043, MPA-053: the peer has closed before the application begins: it is told so
-/// at once, from either end, and of a frame that is there in part.
+/// START-034, START-043, MPA-053: the peer has closed before the application begins: that is
+/// reported at once, from either end, and of a frame that is there in part.
 #[test]
-fn a_fin_before_the_start_up_is_told_at_once() {
+fn a_fin_before_the_start_up_is_reported_at_once() {
     let ground = Ground::new("model");
     let key = KEY_REQUEST;
     for (octets, error) in [

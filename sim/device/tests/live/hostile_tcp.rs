@@ -98,7 +98,7 @@ fn a_fin_is_half_of_an_end() {
         let meeting = meet(&ground, role);
         meeting.talk.conn.close();
         assert_eq!(event(&meeting.pair), PairEvent::HalfClosed);
-        // Its Reads will not be answered any more, and the Send behind them leaves.
+        // Its Reads will not be answered any more, and the Send after them leaves.
         for id in [101, 102] {
             let done = completion(&meeting.pair);
             assert_eq!((done.id, done.status), (id, Status::Flushed));
@@ -121,7 +121,7 @@ fn a_fin_is_half_of_an_end() {
 }
 
 /// An FPDU so many octets after the peer's FIN; what it is.
-fn say_behind_the_fin(ground: &Ground, meeting: &mut Meeting, off: u32, ulpdu: &[u8]) {
+fn say_after_the_fin(ground: &Ground, meeting: &mut Meeting, off: u32, ulpdu: &[u8]) {
     let port = meeting.talk.conn.own_port();
     let fpdu = meeting.talk.framing.fpdu(ulpdu);
     let frame = ground.stranger.last_sent(port);
@@ -136,10 +136,10 @@ fn say_behind_the_fin(ground: &Ground, meeting: &mut Meeting, off: u32, ulpdu: &
         }));
 }
 
-/// DDP-029, RDMAP-021: octets behind the peer's FIN, or in its place, end in an RST and are not
-/// delivered; behind it nothing is placed.
+/// DDP-029, RDMAP-021: octets after the peer's FIN, or in its place, end in an RST and are not
+/// delivered; after it nothing is placed.
 #[test]
-fn data_behind_a_fin_ends_in_a_reset() {
+fn data_after_a_fin_ends_in_a_reset() {
     let ground = Ground::new("model");
     for (off, is_send) in [(1, false), (1, true), (0, true), (0, false)] {
         for role in ROLES {
@@ -152,7 +152,7 @@ fn data_behind_a_fin_ends_in_a_reset() {
                 true => ddp::send(meeting.msn, b"and another thing"),
                 false => ddp::write(meeting.region.stag(), REGION_TO, &[0xdd; 100]),
             };
-            say_behind_the_fin(&ground, &mut meeting, off, &ulpdu);
+            say_after_the_fin(&ground, &mut meeting, off, &ulpdu);
             ground.stranger.wait_segment(mark, |segment| segment.is_rst);
             let failed = event(&meeting.pair);
             let is_named = matches!(
@@ -164,7 +164,7 @@ fn data_behind_a_fin_ends_in_a_reset() {
                 let done = completion(&meeting.pair);
                 assert!(done.status == Status::Flushed || done.id == 103, "{done:?}");
             }
-            // In the place of the FIN they are in order for the device, until it is told.
+            // In the place of the FIN they are in order for the device, which does not know it.
             if off > 0 {
                 meeting.judge_memory();
             }

@@ -26,11 +26,11 @@ fn be_terminated(ground: &Ground, role: Role, payload: &[u8], first: Status) {
     let PairEvent::Failed(Failure::Terminated(received)) = failed else {
         panic!("{failed:?}");
     };
-    let told = received
+    let reported = received
         .cause
         .map(|cause| (cause.layer, cause.error_type, cause.code));
     let named = (payload.len() >= 4).then(|| (payload[0] >> 4, payload[0] & 0xf, payload[1]));
-    assert_eq!(told, named);
+    assert_eq!(reported, named);
     assert_eq!(received.octets.as_slice(), payload);
     let done = completion(&meeting.pair);
     assert_eq!((done.id, done.status), (meeting.sends.remove(0), first));
@@ -40,7 +40,7 @@ fn be_terminated(ground: &Ground, role: Role, payload: &[u8], first: Status) {
 }
 
 /// RDMAP-020, RDMAP-021: a Terminate of the peer's is reported with its fields and answered with a
-/// FIN alone; nothing is placed any more. One that refuses our Read is told by that Read.
+/// FIN alone; nothing is placed any more. One that refuses our Read is reported by that Read.
 #[test]
 fn a_terminate_of_the_peer_is_answered_with_a_fin_alone() {
     let ground = Ground::new("model");

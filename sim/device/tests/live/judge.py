@@ -3,7 +3,7 @@
     python3 judge.py CAPTURE.pcapng
 
 Each direction of each TCP connection is reassembled. Then the start-up frame is read, and every
-FPDU behind it: markers where the peer asked for them, length, CRC32C. A segment with payload that
+FPDU after it: markers where the peer asked for them, length, CRC32C. A segment with payload that
 comes again must have the bounds of the first time: an FPDU is never cut otherwise. Prints a JSON
 object; ends with status 1 if something is wrong.
 
@@ -119,7 +119,7 @@ def fpdus(stream, start, markers, crc):
             if markers and (at - start) % 512 == 0:
                 if at + 4 > len(stream):
                     return count, None, len(stream) - begin
-                # From ULPDU_Length to the marker; 0 in front of it (RFC 5044 section 4.3).
+                # From ULPDU_Length to the marker; 0 before it (RFC 5044 section 4.3).
                 distance = at - length_at if wanted else 0
                 pointer = struct.unpack_from(">H", stream, at + 2)[0]
                 if pointer != distance:

@@ -248,7 +248,7 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
     ) -> Outcome {
         let mut delivered = Vec::new();
         for _ in 0..ROUNDS {
-            // What the peer has learnt last has its completion behind it: it is polled once more.
+            // What the peer has learnt last has its completion after it: one more poll.
             let is_over = peer.is_reset || peer.is_done();
             self.poll();
             self.exchange(peer);

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// A region of more octets is a mapping.
 const VECTOR_OCTETS_MAX: usize = 1 << 20;
-/// What is looked at for octets that are not zero, when a mapping is cloned.
+/// Octets that are compared with zero at a time, when a mapping is cloned.
 const PAGE_OCTETS: usize = 4096;
 
 /// The octets of a region.

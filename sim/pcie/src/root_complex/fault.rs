@@ -99,7 +99,7 @@ pub struct Faults {
     queued: VecDeque<Fault>,
     percents: [u8; Fault::ALL.len()],
     counts: [u64; Fault::ALL.len()],
-    behind: u64,
+    after_spoiled: u64,
     reuse_ticks: u64,
 }
 
@@ -143,16 +143,16 @@ impl Faults {
         self.counts[fault as usize]
     }
 
-    /// Completions that came behind the spoiled one in answer to the last read with a fault.
-    pub fn behind(&self) -> u64 {
-        self.behind
+    /// Completions that came after the spoiled one in answer to the last read with a fault.
+    pub fn after_spoiled(&self) -> u64 {
+        self.after_spoiled
     }
 
     /// These answer a read with a fault.
     pub(super) fn note(&mut self, outgoing: &VecDeque<Outgoing>) {
         let spoiled = outgoing.iter().rposition(|one| one.fault.is_some());
-        let behind = spoiled.map_or(0, |place| outgoing.len() - 1 - place);
-        self.behind = behind as u64;
+        let after = spoiled.map_or(0, |place| outgoing.len() - 1 - place);
+        self.after_spoiled = after as u64;
     }
 
     /// The fault of a read that would be answered with `completions`, if it has one.

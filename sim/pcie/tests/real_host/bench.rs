@@ -22,7 +22,7 @@ pub fn pattern(offset: u64, octets: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Octets behind BAR 0.
+/// Octets of BAR 0.
 pub struct Scratch(pub Vec<u8>);
 
 impl BarDevice for Scratch {

@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// What came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The connection works behind what the case did.
+    /// The connection works after what the case did.
     GoesOn,
     /// A start-up frame that does not reject.
     Reply(StartFrame),
@@ -23,7 +23,7 @@ pub enum Outcome {
     Rejected(StartFrame),
     /// The end, without a Terminate or a start-up frame before it.
     Closed(End),
-    /// A Terminate, and the end behind it if there was one.
+    /// A Terminate, and the end after it if there was one.
     Terminate(Terminate, Option<End>),
     /// One whose control word is laid out by little-endian bit fields, not as RFC 5040 has it.
     Swapped(Terminate, Option<End>),

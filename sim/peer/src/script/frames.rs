@@ -49,7 +49,7 @@ impl Start {
     }
 }
 
-/// A frame as it is told; its flags and revision.
+/// A frame as the case has it; its flags and revision.
 fn written(frame: &Frame, own: &[u8; 16], other: &[u8; 16]) -> (Vec<u8>, u8) {
     let mut key = if frame.other_key { *other } else { *own };
     if let Some([at, bits]) = frame.key_flip {
@@ -79,14 +79,14 @@ impl State<'_> {
         }
     }
 
-    /// Send a Request as it is told.
+    /// Send a Request as the case has it.
     pub(crate) fn request(&mut self, frame: &Frame) {
         let (octets, flags) = written(frame, &KEY_REQUEST, &KEY_REPLY);
         self.own_frame = (flags, frame.revision);
         self.put(&octets, frame.singly);
     }
 
-    /// Send a Reply as it is told, once the Request is there.
+    /// Send a Reply as the case has it, once the Request is there.
     pub(crate) fn reply(&mut self, frame: &Frame) -> Result<(), Stop> {
         let request = self.start_frame()?;
         let (octets, flags) = written(frame, &KEY_REPLY, &KEY_REQUEST);
@@ -215,9 +215,9 @@ impl State<'_> {
 mod tests {
     use super::*;
 
-    /// Frames are what the documents have, unless they are told not to be.
+    /// Frames are what the documents have, unless the case has it otherwise.
     #[test]
-    fn a_frame_is_written_as_it_is_told() {
+    fn a_frame_is_written_as_the_case_has_it() {
         let octets = |frame: Frame| written(&frame, &KEY_REQUEST, &KEY_REPLY).0;
         let good = octets(Frame::default());
         assert_eq!(

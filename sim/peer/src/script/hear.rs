@@ -62,7 +62,7 @@ fn ending(stream: &Stream, taken: usize, end: Option<End>) -> Option<Outcome> {
 }
 
 impl State<'_> {
-    /// What the connection ends with, if it does in this time. An RST behind a FIN is no end:
+    /// What the connection ends with, if it does in this time. An RST after a FIN is no end:
     /// whoever sends it has closed.
     pub(crate) fn ended(&self) -> Outcome {
         let outcome = self.first_end();
@@ -277,7 +277,7 @@ impl State<'_> {
         }
     }
 
-    /// The Write of what was read, and the message behind it.
+    /// The Write of what was read, and the message after it.
     fn written(&mut self) -> Result<(), Stop> {
         let region = self.own(Which::Sink);
         let octets = self.tagged("a Write", ddp::WRITE, region)?;
@@ -288,7 +288,7 @@ impl State<'_> {
                 octets[at], sent[at]
             )));
         }
-        self.message("the message behind its Write").map(|_| ())
+        self.message("the message after its Write").map(|_| ())
     }
 }
 
@@ -317,7 +317,7 @@ mod tests {
 
     /// RFC 5040, 4.8: a Terminate is read in either layout, and nothing may follow it.
     #[test]
-    fn what_a_stream_ends_with_is_told() {
+    fn what_a_stream_ends_with_is_reported() {
         let good = terminate(&[0x12, 3, 0, 0]);
         let fin = Some(End::Fin);
         let Some(Outcome::Terminate(read, None)) =
@@ -336,8 +336,8 @@ mod tests {
         let bare = ending(&stream(&[terminate(&[0x02, 2, 0, 0])]), 0, fin);
         // Layer 0, type 2 is of RDMAP, so it is taken as it stands.
         assert!(matches!(bare, Some(Outcome::Terminate(..))), "{bare:?}");
-        let behind = stream(&[good.clone(), ddp::send(1, b"")]);
-        assert!(matches!(ending(&behind, 0, fin), Some(Outcome::Broken(_))));
+        let longer = stream(&[good.clone(), ddp::send(1, b"")]);
+        assert!(matches!(ending(&longer, 0, fin), Some(Outcome::Broken(_))));
         let cut = terminate(&[0x12, 3]);
         assert!(matches!(
             ending(&stream(&[cut]), 0, fin),

@@ -1,7 +1,7 @@
 //! A case, from its connection to its outcome.
 //!
 //! ```text
-//!  connection --> before: good, or nothing is told --> steps --> the end of the case
+//!  connection --> before: good, or no verdict -----> steps --> the end of the case
 //!                                                        |         |
 //!                   stopped by what came: Outcome <------+---------+
 //! ```

@@ -22,7 +22,7 @@ pub(crate) const SINK: Region = Region {
     octets: BUFFER_OCTETS,
 };
 
-/// A buffer that one end has told the other about.
+/// A buffer that one end has announced to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub stag: u32,
@@ -148,7 +148,7 @@ impl<'a> State<'a> {
         };
         region.ok_or_else(|| {
             Stop::Unseen(format!(
-                "the target has not told where its {which:?} is: the case does not wait for it"
+                "the target has not announced its {which:?}: the case does not wait for it"
             ))
         })
     }

@@ -8,9 +8,9 @@ use serde::Deserialize;
 pub(crate) enum Step {
     /// A good start-up: a Request and its Reply.
     Start(Start),
-    /// A Request, as it is told.
+    /// A Request, as the case has it.
     Request(Frame),
-    /// A Reply, as it is told; the Request has been waited for.
+    /// A Reply, as the case has it; the Request has been waited for.
     Reply(Frame),
     /// Octets of the stream that are no frame of any kind.
     Raw(Raw),
@@ -107,7 +107,7 @@ pub(crate) struct Frame {
     pub enhanced: Option<[u16; 2]>,
     /// S without enhanced data.
     pub bare: bool,
-    /// Octets of Private Data behind that.
+    /// Octets of Private Data after that.
     pub private: u16,
     /// PD_Length, if it is not that of the Private Data.
     pub length: Option<u16>,
@@ -144,7 +144,7 @@ impl Default for Frame {
 pub(crate) struct Raw {
     /// As text.
     pub text: String,
-    /// So many zeros behind it.
+    /// So many zeros after it.
     pub zeros: usize,
 }
 
@@ -198,7 +198,7 @@ pub(crate) struct Segment {
     pub cause: Option<[u8; 3]>,
     /// Octets of the ULPDU that are left of it.
     pub keep: Option<usize>,
-    /// Octets that are behind it.
+    /// Octets that follow it.
     pub more: usize,
     /// An octet of the FPDU, from its end if below zero, and the bits of it that are changed.
     pub flip: Option<[i64; 2]>,
@@ -234,7 +234,7 @@ pub(crate) enum Awaited {
     Read,
     /// A message that lets the peer go ahead.
     GoAhead,
-    /// The target's Write, and the message behind it.
+    /// The target's Write, and the message after it.
     Write,
     /// The record of what is to be read.
     Source,
@@ -268,7 +268,7 @@ pub(crate) struct Faults {
     pub lost: Vec<u32>,
     /// Of those that leave, these do so twice.
     pub twice: Vec<u32>,
-    /// Of those that leave, these do so behind the next one.
+    /// Of those that leave, these do so after the next one.
     pub late: Vec<u32>,
     /// Of those that come, these are lost.
     pub unheard: Vec<u32>,

@@ -72,11 +72,11 @@ fn settle(ends: &mut [End; 2], batch: usize, random: &mut ChaCha8Rng) {
         for side in 0..2 {
             let (mut frames, mut end) = (Vec::new(), None);
             for _ in 0..batch {
-                let Some((more, behind)) = ends[side].transmit() else {
+                let Some((more, after)) = ends[side].transmit() else {
                     break;
                 };
                 frames.extend(more);
-                end = Some(behind);
+                end = Some(after);
             }
             frames.shuffle(random);
             ends[1 - side].receive(&frames);

@@ -139,10 +139,10 @@ impl Conditions {
         condition.never_renewed = random.random_bool(4.0 * self.refused / 5.0);
         if random.random_bool(self.resized) {
             let room = |random: &mut ChaCha8Rng| weighted(random, &[(0, 1), (1, 1), (4099, 1)]);
-            (condition.before, condition.behind) = (room(&mut random), room(&mut random));
+            (condition.before, condition.after) = (room(&mut random), room(&mut random));
         }
         if random.random_bool(self.shortened) {
-            (condition.before, condition.behind) =
+            (condition.before, condition.after) =
                 weighted(&mut random, &[((0, -1), 3), ((-1, 0), 1)]);
         }
         condition
@@ -241,11 +241,11 @@ mod tests {
                     add(Condition::NeverRenewed, region.never_renewed);
                     add(
                         Condition::LargerRegion,
-                        region.before > 0 || region.behind > 0,
+                        region.before > 0 || region.after > 0,
                     );
                     add(
                         Condition::ShorterRegion,
-                        region.before < 0 || region.behind < 0,
+                        region.before < 0 || region.after < 0,
                     );
                     let buffer = conditions.buffer(flow, 0, stag as usize);
                     add(Condition::LargerBuffer, buffer > 0);

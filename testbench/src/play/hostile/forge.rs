@@ -134,8 +134,8 @@ fn change_header(frame: &mut [u8], flow: &Flow, fpdu: &WholeFpdu, generator: &mu
         true => (tagged::HEADER_OCTETS, 4),
         false => (untagged::HEADER_OCTETS, 2),
     };
-    let behind = fpdu.plain.len() - CRC_OCTETS;
-    let places = &fpdu.plain[LENGTH_OCTETS..(LENGTH_OCTETS + header - kept).min(behind)];
+    let end = fpdu.plain.len() - CRC_OCTETS;
+    let places = &fpdu.plain[LENGTH_OCTETS..(LENGTH_OCTETS + header - kept).min(end)];
     if let Some(&at) = places.choose(generator) {
         flip(frame, at, generator);
     }

@@ -105,7 +105,7 @@ impl Player<'_> {
             learned.renewals.clear();
             self.meet(Condition::NeverRenewed);
         }
-        self.resize(&mut learned, condition.before, condition.behind);
+        self.resize(&mut learned, condition.before, condition.after);
         let mut config = RegionConfig {
             stag: learned.stag,
             rights: learned.rights,
@@ -219,18 +219,18 @@ impl Player<'_> {
     }
 
     /// More or fewer octets than the traffic has. An octet is taken only where there are two.
-    fn resize(&mut self, region: &mut RegionUse, before: i64, behind: i64) {
+    fn resize(&mut self, region: &mut RegionUse, before: i64, after: i64) {
         let end = region.base.saturating_add(region.octets);
-        if (before < 0 || behind < 0) && region.octets > 1 {
+        if (before < 0 || after < 0) && region.octets > 1 {
             region.octets -= 1;
             region.base += u64::from(before < 0);
             return self.meet(Condition::ShorterRegion);
         }
         let before = (before.max(0) as u64).min(region.base);
-        let behind = (behind.max(0) as u64).min(u64::MAX - end);
-        if before + behind > 0 {
+        let after = (after.max(0) as u64).min(u64::MAX - end);
+        if before + after > 0 {
             region.base -= before;
-            region.octets += before + behind;
+            region.octets += before + after;
             self.meet(Condition::LargerRegion);
         }
     }

@@ -78,13 +78,13 @@ impl Player<'_> {
             (Some(Room::NoPage | Room::Short | Room::NoRange), _) => return Some(one),
             (Some(Room::UpTo(taken)), Some((first, length))) => {
                 let end = first.wrapping_add(u32::from(length));
-                let behind = end.wrapping_sub(taken.rcv_nxt) as i32 > 0;
+                let is_beyond = end.wrapping_sub(taken.rcv_nxt) as i32 > 0;
                 let is_next = taken.rcv_nxt.wrapping_sub(first) as i32 > 0;
-                if let (Some(flow), true, true) = (flow, behind, is_next) {
+                if let (Some(flow), true, true) = (flow, is_beyond, is_next) {
                     self.note(|log, cycle| log.taken_up_to(cycle, flow, taken.rcv_nxt));
                 }
                 // Only the model knows of what begins beyond a gap that it was cut.
-                (behind && (is_next || has_model)).then_some((first, length))
+                (is_beyond && (is_next || has_model)).then_some((first, length))
             }
             _ => None,
         };

@@ -14,7 +14,7 @@ const TAGS_MAX: u32 = 256;
 const MARGIN_CYCLES: usize = 300;
 
 impl Spoiled {
-    /// Frames of no memory, together longer than the room for frames, and one of memory behind.
+    /// Frames of no memory, together longer than the room for frames, and one of memory after them.
     pub(super) fn lose_long_frames(&mut self) {
         let ring = *TransmitRing::ALL.choose(&mut self.random).expect("two");
         let half = MAX_FRAME_OCTETS / 2;
@@ -49,7 +49,7 @@ impl Spoiled {
         self.send(0, given[0].ring, &[Piece::Memory(given[0].piece)]);
         self.simulation.borrow_mut().run(SETTLED_CYCLES);
         let results = self.results();
-        self.check_round("behind frames of no memory", &given, Hit::Nothing, &results);
+        self.check_round("after frames of no memory", &given, Hit::Nothing, &results);
     }
 
     /// The host answers after the time-out, so that each read of units takes a tag out of use; when

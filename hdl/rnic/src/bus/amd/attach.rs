@@ -1,4 +1,4 @@
-//! Puts a descriptor in front of a packet, without a gap between the two.
+//! Puts a descriptor before a packet, without a gap between the two.
 //!
 //! ```text
 //! s_head ---+
@@ -14,7 +14,7 @@
 use rnic_macros::{kernel, Init};
 use rust_hdl::prelude::*;
 
-/// Puts `N` lanes in front of each packet, 3 or 4; `L = D / 32`, `E = D + 128`, `M = L + 4`.
+/// Puts `N` lanes before each packet, 3 or 4; `L = D / 32`, `E = D + 128`, `M = L + 4`.
 ///
 /// A beat that is not the last one of its packet has all lanes; a packet without payload is one
 /// beat without lanes.

@@ -173,7 +173,7 @@ impl<const D: usize, const L: usize, const E: usize, const M: usize, const U: us
         if (self.moves.val() & self.chosen_last.val())
             | (!self.in_packet.q.val() & !self.chosen_valid.val())
         {
-            // Behind a read it is the writes' turn.
+            // After a read it is the writes' turn.
             self.reads.d.next = self.read_valid.val()
                 & self.has_credit.val()
                 & !(self.reads.q.val() & self.moves.val());

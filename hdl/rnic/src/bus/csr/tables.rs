@@ -1,4 +1,4 @@
-//! Table bus: the engine that runs one table operation at a time, and the relay in front of each
+//! Table bus: the engine that runs one table operation at a time, and the relay before each
 //! room with tables.
 //!
 //! ```text

@@ -382,7 +382,7 @@ fn cycles_held(uut: &mut Simulation<Uut>, command: u32) -> usize {
 }
 
 /// What is short keeps an access waiting to its end, everything else only until it has begun; no
-/// write of a table fences that is told not to.
+/// write of a table fences whose command asks for none.
 #[test]
 fn a_short_operation_holds_accesses_until_it_is_done() {
     let mut uut = connected();

@@ -58,7 +58,7 @@ impl Logic for Vectors {
     #[kernel]
     fn update(&mut self) {
         registers!(clock; waits, due, last);
-        // Behind the last one, or from the first on.
+        // After the last one, or from the first on.
         self.above.next = self.due.q.val() & (self.higher.val() << self.last.q.val());
         self.turn.next = self.due.q.val();
         if self.above.val().any() {

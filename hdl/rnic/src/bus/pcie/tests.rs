@@ -124,7 +124,7 @@ fn accesses(header: [u32; 4], payload: &[u32], held: std::ops::Range<usize>) -> 
 }
 
 /// An access that is held comes in the first cycle in which it may, once; a held doubleword in the
-/// middle of a request keeps those behind it.
+/// middle of a request keeps those after it.
 #[test]
 fn held_accesses_wait_and_come_once() {
     let write = [0x4000_0004, 0x00ff, 0x110, 0];

@@ -1,4 +1,4 @@
-//! Order of records: the FIFO in front of the checks, and the steps of each record through them.
+//! Order of records: the FIFO before the checks, and the steps of each record through them.
 //!
 //! ```text
 //!  record (has priority) --> [ hash ] --+--> [ FIFO, 16 ]

@@ -314,7 +314,7 @@ pub struct QueueOrder {
     expected: SdpRam<Bits<32>, 12>,
     #[init(SdpRam::of_words(sizes().queues()))]
     tails: SdpRam<Bits<16>, 12>,
-    // MSNs from the expected one to this one, modulo 2^32: bit 31 means behind.
+    // MSNs from the expected one to this one, modulo 2^32: bit 31 means before it.
     distance: DFF<Bits<32>>,
     // Buffers posted and not consumed.
     posted: DFF<Bits<16>>,

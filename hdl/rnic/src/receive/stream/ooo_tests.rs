@@ -377,7 +377,7 @@ impl Bench {
         self.request = Some((index, request));
     }
 
-    /// Behind the fence of a release nothing more of the connection is handed on.
+    /// After the fence of a release nothing more of the connection is handed on.
     fn check_fence(&self) {
         let (index, _) = self.request.as_ref().expect("a fence without a request");
         let stream = &self.streams[*index];

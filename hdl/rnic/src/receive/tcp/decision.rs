@@ -429,7 +429,7 @@ impl Logic for SegmentResult {
             }
         }
         self.updated.next.fin = self.current.val().fin | (self.fin.val() & self.whole.val());
-        // The first one stands; what changes it later is behind it.
+        // The first one stands; what changes it later comes after it.
         self.updated.next.fin_sequence = self.current.val().fin_sequence;
         if !self.current.val().fin {
             self.updated.next.fin_sequence = self.rcv_nxt_after.val();

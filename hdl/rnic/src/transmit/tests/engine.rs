@@ -1,4 +1,4 @@
-//! The room and the real read engine, in front of a host that answers in any legal way.
+//! The room and the real read engine, with a host that answers in any legal way.
 use super::ports::{Inputs, Outputs, Room, DEVICE_ID};
 use crate::bus::reads::tests::completer::{Completer, Fault};
 use crate::bus::reads::ReadEngine128;

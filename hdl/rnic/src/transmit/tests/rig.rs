@@ -259,11 +259,11 @@ impl Rig {
                 }
             }
         }
-        let behind = self.rings[ring].written.wrapping_sub(self.rings[ring].tail);
-        if behind > 0 && random.chance(1, 30) && self.inputs.set_up[ring].is_none() {
+        let left = self.rings[ring].written.wrapping_sub(self.rings[ring].tail);
+        if left > 0 && random.chance(1, 30) && self.inputs.set_up[ring].is_none() {
             let more = match random.chance(1, 2) {
-                true => behind,
-                false => 1 + random.below(u64::from(behind)) as u32,
+                true => left,
+                false => 1 + random.below(u64::from(left)) as u32,
             };
             self.doorbell(ring, self.rings[ring].tail.wrapping_add(more));
         }

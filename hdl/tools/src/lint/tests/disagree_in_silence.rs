@@ -148,7 +148,7 @@ fn a_complement_in_replace_bit_smears_over_the_word() {
 }
 
 #[test]
-fn a_difference_behind_a_right_shift_is_wider_next_to_a_literal() {
+fn a_difference_under_a_right_shift_is_wider_next_to_a_literal() {
     kernel! {
         Masked { c: In Bits<8>, b: In Bits<8>, y: Out Bits<8> }
         #[hdl_gen]

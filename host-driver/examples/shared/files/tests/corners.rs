@@ -86,7 +86,7 @@ fn holes_have_no_memory_and_are_zeros() {
     assert!(loan.is_none() && !is_end);
     assert_eq!(place.length, RUN_OCTETS_MAX - 77, "up to the next segment");
     assert!(files.octets_at(place).iter().all(|octet| *octet == 0));
-    // In front of what was written, in its page.
+    // Before what was written, in its page.
     let (place, loan, is_end) = files.read(one, end - 9, 100).expect("a file");
     assert_eq!(files.octets_at(place), [0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9]);
     assert!(is_end);
@@ -110,7 +110,7 @@ fn a_write_takes_what_there_is_memory_for() {
 }
 
 #[test]
-fn a_listing_goes_on_behind_names_that_are_gone() {
+fn a_listing_goes_on_after_names_that_are_gone() {
     let mut files = files(1, 99);
     let root = files.root();
     for name in b'a'..=b'j' {

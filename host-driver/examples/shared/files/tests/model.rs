@@ -40,7 +40,7 @@ impl Model {
     fn names_mut(&mut self, directory: Number) -> &mut BTreeMap<Vec<u8>, Number> {
         match self.bodies.get_mut(&directory) {
             Some(Body::Directory(names)) => names,
-            other => panic!("{other:?} was looked at before"),
+            other => panic!("{other:?} was a directory before"),
         }
     }
 

@@ -30,7 +30,7 @@ impl Source for Zeros {
 
 /// MPA-001, MPA-002, MPA-008, MPA-009, MPA-010, MPA-020, MPA-022, MPA-023, MPA-024, START-017,
 /// DDP-009, RDMAP-001: the FPDUs of both revisions, at their places in the stream: a Send of 24
-/// octets, first and behind an FPDU of 492 octets.
+/// octets, first and after an FPDU of 492 octets.
 #[test]
 fn golden_fpdus_are_sent() {
     let golden = [

@@ -70,7 +70,7 @@ fn a_half_closed_connection_still_sends() {
 
 /// RDMAP-020, RDMAP-021, DDP-004, DDP-027, DDP-034, DDP-035, DDP-045, DDP-051, MPA-058, MPA-059:
 /// every error of a device is reported, and TCP stays until the application lets go; one Terminate
-/// of it, nothing behind it, a FIN; each request completes once, in order; a storm of
+/// of it, nothing after it, a FIN; each request completes once, in order; a storm of
 /// errors changes nothing.
 #[test]
 fn every_error_ends_the_stream_with_one_terminate() {
@@ -238,14 +238,14 @@ fn a_lost_connection_flushes_everything() {
     assert_eq!(events(&mut pair), [Event::Closed]);
 }
 
-/// DDP-029: what comes behind the peer's FIN is an error, and the connection is reset.
+/// DDP-029: what comes after the peer's FIN is an error, and the connection is reset.
 #[test]
-fn data_behind_a_fin_aborts() {
+fn data_after_a_fin_aborts() {
     let mut pair = pair(true);
     let mut host = TestHost::default();
     pair.post_send(send(1, Pieces::NONE)).expect("room");
     pair.on_fin();
-    // What is no octet behind the FIN: an event of an FPDU before it.
+    // What is no octet after the FIN: an event of an FPDU before it.
     pair.on_received(Received::FirstFpdu, &mut host);
     assert_eq!(events(&mut pair), [Event::Established, Event::HalfClosed]);
     pair.on_received(message(1), &mut host);
@@ -315,7 +315,7 @@ fn a_terminate_comes_between_two_segments() {
 
 /// Failures say what the peer did, and where in its stream.
 #[test]
-fn failures_name_the_peers_deed_and_its_octet() {
+fn failures_name_the_peers_fault_and_its_octet() {
     let cause = RDMAP_BOUNDS;
     let refused = |place| Failure::Refused { cause, place }.to_string();
     let name = "RDMAP (0x1, 0x01): base or bounds";
@@ -356,7 +356,7 @@ fn failures_name_the_peers_deed_and_its_octet() {
     let others = [Failure::Lost, Failure::DataAfterFin, Failure::Aborted];
     let want = [
         "TCP is lost",
-        "the peer sent octets behind its FIN",
+        "the peer sent octets after its FIN",
         "this end aborted",
     ];
     assert!(others.iter().map(Failure::to_string).eq(want));

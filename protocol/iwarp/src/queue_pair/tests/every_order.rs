@@ -172,15 +172,15 @@ impl World {
             !self.is_responder || self.fpdu_came,
             "before the first FPDU"
         );
-        assert_eq!(self.terminates, 0, "behind the Terminate");
+        assert_eq!(self.terminates, 0, "after the Terminate");
         let over = [Event::CloseSend, Event::Abort];
         assert!(
             !self.events.iter().any(|event| over.contains(event)),
-            "behind the FIN"
+            "after the FIN"
         );
         self.reader.push(&record, &out, &mut self.host);
         while let Some(segment) = self.reader.next() {
-            assert_eq!(self.terminates, 0, "behind the Terminate");
+            assert_eq!(self.terminates, 0, "after the Terminate");
             self.terminates += usize::from(segment.opcode() == Some(Opcode::Terminate));
             if let Segment::Untagged(UntaggedRepr { qn: 0, msn, .. }, _) = segment {
                 let id = self.send_ids[msn as usize - 1];
@@ -197,7 +197,7 @@ impl World {
             assert!(!self.events.iter().any(same), "{event:?} twice");
             assert!(
                 !self.events.contains(&Event::Closed),
-                "{event:?} behind the last"
+                "{event:?} after the last"
             );
             self.events.push(event);
         }
@@ -267,7 +267,7 @@ fn explore(world: &World, depth: usize, count: &mut usize) {
 /// START-014, DDP-028, DDP-033, DDP-035, RDMAP-012, RDMAP-020, RDMAP-021: every order of three of
 /// seventeen steps, from each of three beginnings in both roles: each request completes once and in
 /// order, no Send before what has left of it is acknowledged or TCP is gone; Reads stay within ORD;
-/// at most one Terminate leaves and nothing behind it or behind a FIN; a responder sends nothing
+/// at most one Terminate leaves and nothing after it or after a FIN; a responder sends nothing
 /// before the first FPDU; each event comes once, and a close and an abort both end everything.
 #[test]
 fn every_order_of_events_keeps_the_rules() {

@@ -19,7 +19,7 @@ fn ask(pair: &mut QueuePair, host: &mut TestHost, msn: u32, size: u32) {
     pair.on_received(Received::ReadRequest { msn, payload }, host);
 }
 
-/// RDMAP-012: Reads leave within ORD; the next one, and what is posted behind it, when a response
+/// RDMAP-012: Reads leave within ORD; the next one, and what is posted after it, when a response
 /// is complete. The device expects the response before the Request leaves.
 #[test]
 fn reads_wait_for_ord() {
@@ -53,7 +53,7 @@ fn reads_wait_for_ord() {
     }
 }
 
-/// RDMAP-015: a Send behind a Read completes after it, though it is acknowledged before.
+/// RDMAP-015: a Send posted after a Read completes after it, though it is acknowledged before.
 #[test]
 fn a_send_waits_for_the_read_before_it() {
     let mut pair = pair(true);

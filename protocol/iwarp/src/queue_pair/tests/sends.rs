@@ -274,7 +274,7 @@ fn an_unreadable_payload_ends_the_stream() {
     assert_eq!(completions(&mut pair), want);
 }
 
-/// The same behind segments that have left in place: TCP may send those again, so that the request
+/// The same after segments that have left in place: TCP may send those again, so that the request
 /// completes when they are acknowledged, or lost, and not before.
 #[test]
 fn an_unreadable_payload_waits_for_what_has_left_of_it() {

@@ -42,7 +42,7 @@ fn a_frame_is_the_same_however_it_is_cut() {
 }
 
 /// START-001, START-003, START-034: frames of all lengths of Private Data in three arrivals; the
-/// octet behind the frame is not taken.
+/// octet after the frame is not taken.
 #[test]
 fn private_data_ends_where_the_frame_says() {
     let data: Vec<u8> = (0..512).map(|n| (n * 7) as u8).collect();
@@ -69,9 +69,9 @@ fn private_data_ends_where_the_frame_says() {
 
 /// START-003, START-034, START-041, START-042: at each octet of a frame an end wants those that are
 /// missing of its header, and then of its Private Data: whoever reads no more leaves the first
-/// octet behind it in TCP. A whole frame wants none, nor does one that TCP's end has cut short.
+/// octet after it in TCP. A whole frame wants none, nor does one that TCP's end has cut short.
 #[test]
-fn no_octet_behind_a_frame_is_wanted() {
+fn no_octet_after_a_frame_is_wanted() {
     let (requested, replied) = (request(0x40, 1, b"abcde"), reply(0x40, 1, b"abcde"));
     for found in 0..=25 {
         let want = if found < 20 { 20 - found } else { 25 - found };

@@ -156,7 +156,7 @@ fn a_rejection_leaves_the_stream_to_the_ulp() {
 }
 
 /// START-012, START-046: a responder that rejects may close at once, as in the worked example of
-/// revision 0: the Reply in front of its FIN is delivered, and the FIN is no failure.
+/// revision 0: the Reply before its FIN is delivered, and the FIN is no failure.
 #[test]
 fn a_rejection_is_delivered_though_a_fin_follows_at_once() {
     let mut end = initiator(Settings::default());
@@ -314,10 +314,10 @@ fn the_version_of_revision_0_is_a_setting() {
     }
 }
 
-/// START-039, START-041, START-042: an octet behind the Reply, in its segment or after it, before
+/// START-039, START-041, START-042: an octet after the Reply, in its segment or a later one, before
 /// our first FPDU can have been there: never taken, and the connection fails.
 #[test]
-fn octets_behind_a_reply_are_refused() {
+fn octets_after_a_reply_are_refused() {
     for polled in [false, true] {
         let mut end = initiator(Settings::default());
         let mut octets = reply(0x40, 1, b"");

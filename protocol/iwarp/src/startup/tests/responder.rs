@@ -78,7 +78,7 @@ fn a_close_in_the_request_is_told_apart() {
     }
 }
 
-/// START-041, START-042: octets behind the Request, with it or while the ULP decides, end the
+/// START-041, START-042: octets after the Request, with it or while the ULP decides, end the
 /// connection, and there is no Reply.
 #[test]
 fn octets_before_the_reply_are_refused() {

@@ -4,7 +4,7 @@
 //! use rpcrdma::binding::nfs4::{begin, Operation, Outcome, Results};
 //! use rpcrdma::stream::{Message, Reader, TooMuch};
 //!
-//! let mut message = Message::new(); // behind the header of the call
+//! let mut message = Message::new(); // after the header of the call
 //! let operations = [Operation::PutRootFh, Operation::Lookup(b"export"), Operation::GetFh];
 //! begin(&mut message, b"", operations.len() as u32)?;
 //! operations.iter().try_for_each(|operation| operation.write(&mut message))?;
@@ -65,7 +65,7 @@ impl Bitmap {
         }
         for index in 0..count as usize {
             let word = reader.u32()?;
-            // What is behind the second word is of later versions.
+            // What follows the second word is of later versions.
             words
                 .get_mut(index)
                 .into_iter()
@@ -97,7 +97,7 @@ impl<'a> Attributes<'a> {
 /// An entry of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Where a READDIR goes on behind it.
+    /// Where a READDIR goes on after it.
     pub cookie: u64,
     /// Its name.
     pub name: &'a [u8],
@@ -129,7 +129,7 @@ pub enum Operation<'a> {
     },
     /// Entries of the current directory.
     ReadDir {
-        /// Behind which entry to go on; 0 for the first ones.
+        /// After which entry to go on; 0 for the first ones.
         cookie: u64,
         /// The verifier that came with it.
         verifier: [u8; 8],
@@ -288,7 +288,7 @@ pub enum Outcome<'a> {
         /// Another one later means that what was not safe is lost.
         verifier: [u8; 8],
     },
-    /// The operation has failed, and none behind it was tried.
+    /// The operation has failed, and none after it was tried.
     Failed {
         /// Its number.
         operation: u32,
@@ -310,7 +310,7 @@ fn verifier(reader: &mut Reader<'_>) -> Result<[u8; 8], DecodeError> {
 }
 
 impl<'a> Results<'a> {
-    /// Results of a compound, behind the header of the reply.
+    /// Results of a compound, after the header of the reply.
     ///
     /// # Errors
     /// They end too early.
@@ -337,7 +337,7 @@ impl<'a> Results<'a> {
         self.left
     }
 
-    /// The next result; `None` behind the last one, if nothing else is there. Entries of a
+    /// The next result; `None` after the last one, if nothing else is there. Entries of a
     /// directory are shown to `entry`.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ fn the_last_item_has_the_position_and_length_of_the_last_field() {
     assert_eq!(check(WRITE, (0, 5), &[(40, 5)]), Err(Refused::NotEligible));
 }
 
-/// RPC-007: a compound has some items, behind the header of the call.
+/// RPC-007: a compound has some items, after the header of the call.
 #[test]
 fn compounds_have_as_many_items_as_their_table_says() {
     let compound =

@@ -96,9 +96,9 @@ fn credentials_that_are_none_are_told_from_calls_that_are_none() {
         assert_eq!(short, Err(expected), "{end} words");
     }
     // A user of 17 groups, and one with a word too many.
-    let user = |groups: u32, words_behind: usize| {
+    let user = |groups: u32, words_after: usize| {
         let mut body = vec![0, 0, 5, 6, groups];
-        body.resize(5 + words_behind, 0);
+        body.resize(5 + words_after, 0);
         let mut call = good.to_vec();
         call.splice(
             6..8,

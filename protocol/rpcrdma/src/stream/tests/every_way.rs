@@ -88,7 +88,7 @@ fn decode(mut reader: Reader<'_>, fields: &[Field], memory: &Memory) {
     assert_eq!(reader.finish(), Ok(()));
 }
 
-/// Where a slow reader finds what is not inline, and pad: it was told by the writer.
+/// Where a slow reader finds what is not inline, and pad: the writer says so.
 fn splices(plan: &Plan, message: &Message, header_octets: usize) -> Vec<Splice> {
     let (mut splices, mut apart, mut pads) = (Vec::new(), 0, 0);
     for (index, item) in message.items().iter().enumerate() {

@@ -134,7 +134,7 @@ fn figure_3_9_is_written_as_it_is_read() {
     );
 }
 
-/// RPC-019, RPC-020, RPC-049: no octet behind an item is exposed or sent, whatever the memory
+/// RPC-019, RPC-020, RPC-049: no octet after an item is exposed or sent, whatever the memory
 /// holds there.
 #[test]
 fn roundup_is_no_octet_of_the_memory() {

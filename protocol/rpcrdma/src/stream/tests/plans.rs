@@ -32,7 +32,7 @@ fn ways(plan: &Plan, items: usize) -> Vec<Carriage> {
 
 use Carriage::{Read, Stream, Write};
 
-/// RPC-003: what fits goes in one Send, behind 28 octets of header.
+/// RPC-003: what fits goes in one Send, after 28 octets of header.
 #[test]
 fn short_calls_are_one_send() {
     let plan = call(&message(40, &[511]), &LIMITS).expect("a way");

@@ -6,7 +6,7 @@ use crate::wire::{Caps, Form, Header, HeaderWriter, Padding, Refused};
 const ITEM_LENGTH: DecodeError = DecodeError::Chunk(Refused::ItemLength);
 const NOT_ELIGIBLE: DecodeError = DecodeError::Chunk(Refused::NotEligible);
 
-/// A count of five, and a field behind the item.
+/// A count of five, and a field after the item.
 const INLINE: [u8; 12] = [0, 0, 0, 9, 0, 0, 0, 5, 0, 0, 0, 7];
 
 fn chunk(position: u32, length: u32) -> Item {
@@ -147,7 +147,7 @@ fn counts_match_their_chunks() {
 #[test]
 fn chunks_at_other_fields_are_refused() {
     let at = |position| [chunk(position, 5)];
-    let (inside, count, item, behind) = (at(0), at(4), at(8), at(16));
+    let (inside, count, item, after) = (at(0), at(4), at(8), at(16));
     let reader = |chunks| Reader::new(&INLINE).with_chunks(chunks);
     assert_eq!(reader(&inside).u32(), Err(NOT_ELIGIBLE));
     let mut field = reader(&count);
@@ -158,7 +158,7 @@ fn chunks_at_other_fields_are_refused() {
     assert_eq!(field.inline_opaque(9), Err(NOT_ELIGIBLE));
     assert_eq!(reader(&item).fixed(9), Err(NOT_ELIGIBLE));
     assert_eq!(reader(&item).fixed(8), Ok(&INLINE[..8]));
-    let mut field = reader(&behind);
+    let mut field = reader(&after);
     assert_eq!(field.fixed(12).map(<[u8]>::len), Ok(12));
     assert_eq!(field.finish(), Err(NOT_ELIGIBLE));
     let inline = *b"\0\0\0\x03abc\0";
@@ -289,7 +289,7 @@ fn pad_is_skipped_by_the_threshold() {
     });
 }
 
-/// Without a padded header nothing is skipped, and the place is behind the header.
+/// Without a padded header nothing is skipped, and the place is after the header.
 #[test]
 fn the_body_of_a_send_knows_its_place() {
     let mut send = Vec::new();

@@ -204,7 +204,7 @@ fn figure_5_2_reply_chunk() {
     );
 }
 
-/// RPC-029, RPC-031: the error codes have 8, 0 and 32 octets behind them.
+/// RPC-029, RPC-031: the error codes have 8, 0 and 32 octets after them.
 #[test]
 fn errors_have_the_words_of_their_code() {
     let error = |name: &str| match meaning(&vector(name)) {
@@ -225,9 +225,9 @@ fn errors_have_the_words_of_their_code() {
     assert_eq!(error("4.2 other error"), (other, 52));
 }
 
-/// Octets behind a DONE or an error, which another end may pad its Sends with, are no body.
+/// Octets after a DONE or an error, which another end may pad its Sends with, are no body.
 #[test]
-fn octets_behind_messages_without_body_are_left_alone() {
+fn octets_after_messages_without_body_are_left_alone() {
     for name in ["3.8 done", "4.2 chunk error"] {
         let octets = vector(name);
         let longer = [octets.as_slice(), &[0xff; 7]].concat();

@@ -189,7 +189,7 @@ impl Client {
                     .expect("an item")
                     .place()
                     .expect("a chunk");
-                reader.finish().expect("nothing behind it");
+                reader.finish().expect("nothing after it");
                 self.files.extend_from_slice(self.peer.octets(item));
             }
             self.endpoint.release(call, &mut self.pool);

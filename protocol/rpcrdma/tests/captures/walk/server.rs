@@ -72,7 +72,7 @@ impl Server {
                 .expect("an item")
                 .place()
                 .expect("a place");
-            reader.finish().expect("nothing behind it");
+            reader.finish().expect("nothing after it");
             assert_eq!(item.length, chunk.segment.length);
             self.files.extend_from_slice(self.peer.octets(item));
         }

@@ -118,7 +118,7 @@ fn nothing_is_lost_but_what_is_counted() {
     }
 }
 
-/// A frame that is late leaves right behind the last one that overtakes it.
+/// A frame that is late leaves right after the last one that overtakes it.
 #[test]
 fn late_frames_are_overtaken_by_one_to_three() {
     let mut seen = [0; 4];

@@ -122,10 +122,10 @@ fn long_frames_arrive_whole_in_any_pieces() {
         let (octets, most) = (framed(&frames), 1 << random.random_range(8..15));
         let mut rest = &octets[..];
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(random.random_range(1..=most.min(rest.len())));
+            let (piece, after) = rest.split_at(random.random_range(1..=most.min(rest.len())));
             peer.write_all(piece).expect("it is read");
             found.extend(received(&mut line.link));
-            rest = behind;
+            rest = after;
         }
         // What is in the socket when the last piece has been written.
         found.extend(received(&mut line.link));

@@ -286,7 +286,7 @@ fn acknowledgement(ack: u32, wnd: u16) -> ConnectionReport {
 
 /// RFC 9293 section 3.4: the highest SEG.ACK of those that joined, by the sign of the difference,
 /// with its window; of equal ones the last window. What an event has said does not count any more,
-/// and half of sequence space is behind.
+/// and half of sequence space is before it.
 #[test]
 fn the_highest_acknowledgement_since_the_last_event_is_taken() {
     type Pair = (u32, u16);

@@ -10,7 +10,7 @@
 //! | units   | doublewords and octets; `more_*` and `due_*` are counts less one |
 //! | source  | PCI Express Base Specification, sections 2.2.9 and 2.3.1.1       |
 //!
-//! Behind the header of the same tag there are two answers to what is due: the check has a
+//! After the header of the same tag there are two answers to what is due: the check has a
 //! [`DueCompare`] for each, and chooses between their results once it knows which one holds.
 use crate::bus::pcie::completion::STATUS_SUCCESS;
 use rnic_macros::{kernel, Init};

@@ -1,4 +1,4 @@
-//! The whole engine in front of a host that answers in any legal way, and in every wrong one.
+//! The whole engine with a host that answers in any legal way, and in every wrong one.
 mod bench;
 pub mod completer;
 mod rig;

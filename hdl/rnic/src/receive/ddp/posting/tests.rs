@@ -13,7 +13,7 @@ struct Queue {
 
 /// What a doorbell did: strobes in the order of their cycles.
 #[derive(Clone, Debug, PartialEq)]
-enum Deed {
+enum Action {
     Pool {
         entry: u16,
         words: [u32; 3],
@@ -56,9 +56,9 @@ fn ring(
     value: u32,
     queue: &Queue,
     wait: usize,
-) -> (Vec<Deed>, usize) {
+) -> (Vec<Action>, usize) {
     write(uut, map::POST, value);
-    let (mut deeds, mut granted_for) = (Vec::new(), 0);
+    let (mut actions, mut granted_for) = (Vec::new(), 0);
     let mut addressed = [None; 2];
     for cycle in 0..wait + 20 {
         uut.granted.next = cycle >= wait;
@@ -85,7 +85,7 @@ fn ring(
         let writes = uut.writes.val();
         assert!(uut.busy.val());
         if writes.pool {
-            deeds.push(Deed::Pool {
+            actions.push(Action::Pool {
                 entry: writes.entry.to_u16(),
                 words: [
                     writes.buffer.address.get_bits::<32>(0).to_u32(),
@@ -96,13 +96,13 @@ fn ring(
             });
         }
         if writes.tail {
-            deeds.push(Deed::Tail {
+            actions.push(Action::Tail {
                 queue: writes.queue.to_u32(),
                 msn: writes.tail_msn.to_u16(),
             });
         }
-        deeds.extend(uut.closed.val().then_some(Deed::Closed));
-        deeds.extend(uut.full.val().then_some(Deed::Full));
+        actions.extend(uut.closed.val().then_some(Action::Closed));
+        actions.extend(uut.full.val().then_some(Action::Full));
         assert!(
             uut.granted.val() || !(writes.pool | writes.tail | uut.done.val()),
             "nothing is done without the memories"
@@ -118,28 +118,28 @@ fn ring(
             uut.granted.next = false;
             uut.settle();
             assert!(!uut.busy.val() && !uut.wants.val());
-            return (deeds, granted_for);
+            return (actions, granted_for);
         }
     }
     panic!("the post does not end");
 }
 
 /// What the ABI says of a post (`rnic_abi::registers::POST`).
-fn expected(value: u32, words: [u32; 3], queue: &Queue) -> Vec<Deed> {
+fn expected(value: u32, words: [u32; 3], queue: &Queue) -> Vec<Action> {
     let entries = 1 << queue.entries_log2;
     if !queue.is_open {
-        return vec![Deed::Closed];
+        return vec![Action::Closed];
     }
     if queue.tail.wrapping_sub(queue.expected) >= entries {
-        return vec![Deed::Full];
+        return vec![Action::Full];
     }
     vec![
-        Deed::Pool {
+        Action::Pool {
             entry: queue.first + (queue.tail % entries) as u16,
             words,
             high: value >> 16 & 7,
         },
-        Deed::Tail {
+        Action::Tail {
             queue: value & 0xfff,
             msn: queue.tail.wrapping_add(1) as u16,
         },
@@ -166,8 +166,8 @@ fn a_post_writes_the_entry_at_the_tail_and_then_the_tail() {
                     expected: tail.wrapping_sub(posted),
                 };
                 let value = map::post(0xfff, 5);
-                let (deeds, cycles) = ring(&mut uut, value, &queue, 0);
-                assert_eq!(deeds, expected(value, WORDS, &queue), "{queue:?}");
+                let (actions, cycles) = ring(&mut uut, value, &queue, 0);
+                assert_eq!(actions, expected(value, WORDS, &queue), "{queue:?}");
                 assert_eq!(cycles, if posted == entries { 4 } else { 6 });
             }
         }
@@ -178,8 +178,8 @@ fn a_post_writes_the_entry_at_the_tail_and_then_the_tail() {
 fn a_closed_queue_takes_nothing() {
     let mut uut = connected();
     fill(&mut uut, WORDS);
-    let (deeds, _) = ring(&mut uut, map::post(8, 0), &Queue::default(), 3);
-    assert_eq!(deeds, [Deed::Closed]);
+    let (actions, _) = ring(&mut uut, map::post(8, 0), &Queue::default(), 3);
+    assert_eq!(actions, [Action::Closed]);
 }
 
 /// The words keep their values from post to post; other registers and other bits do not matter.
@@ -191,8 +191,8 @@ fn words_stay_until_they_are_written() {
         entries_log2: 3,
         ..Queue::default()
     };
-    let (deeds, _) = ring(&mut uut, 0, &open, 0);
-    assert_eq!(deeds, expected(0, [0; 3], &open), "cleared by the reset");
+    let (actions, _) = ring(&mut uut, 0, &open, 0);
+    assert_eq!(actions, expected(0, [0; 3], &open), "cleared by the reset");
     fill(&mut uut, WORDS);
     for offset in (0..0x1000).step_by(4) {
         if !(map::POST_0..=map::POST).contains(&offset) {
@@ -202,8 +202,8 @@ fn words_stay_until_they_are_written() {
         }
     }
     let value = 0xfff8_f000 | 0x123;
-    let (deeds, _) = ring(&mut uut, value, &open, 40);
-    assert_eq!(deeds, expected(value, WORDS, &open));
+    let (actions, _) = ring(&mut uut, value, &open, 40);
+    assert_eq!(actions, expected(value, WORDS, &open));
 }
 
 /// Wherever a reset meets a post, it is over, and the next one is as the first.
@@ -224,8 +224,12 @@ fn a_reset_ends_a_post() {
         uut.pulse(|uut| &mut uut.reset);
         uut.settle();
         assert!(!uut.busy.val() && !uut.wants.val());
-        let (deeds, _) = ring(&mut uut, 1, &queue, 1);
-        assert_eq!(deeds, expected(1, [0; 3], &queue), "after {cycles} cycles");
+        let (actions, _) = ring(&mut uut, 1, &queue, 1);
+        assert_eq!(
+            actions,
+            expected(1, [0; 3], &queue),
+            "after {cycles} cycles"
+        );
     }
 }
 
@@ -247,9 +251,9 @@ fn random_posts_are_as_the_document_says() {
         let words = std::array::from_fn(|_| random.below(1 << 32) as u32);
         fill(&mut uut, words);
         let value = random.below(1 << 32) as u32;
-        let (deeds, _) = ring(&mut uut, value, &queue, random.below(6) as usize);
+        let (actions, _) = ring(&mut uut, value, &queue, random.below(6) as usize);
         assert_eq!(
-            deeds,
+            actions,
             expected(value, words, &queue),
             "{queue:?} {value:#x}"
         );

@@ -212,7 +212,7 @@ fn pages_are_released_as_octets_are_consumed() {
     }
 }
 
-/// What keeps the pipeline behind the manager from waiting for the manager in a circle.
+/// What keeps the pipeline after the manager from waiting for the manager in a circle.
 #[test]
 fn stops_and_host_frames_pass_busy_stream_jobs() {
     let mut uut = started(64);

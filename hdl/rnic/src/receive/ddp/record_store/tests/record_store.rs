@@ -167,9 +167,9 @@ impl Walker {
         if uut.replayed_valid.val() {
             let seen = uut.replayed.val();
             assert_eq!(Some(&seen), self.answers.front());
-            let behind = self.offers.front().map(|record| record.kind);
+            let after = self.offers.front().map(|record| record.kind);
             assert!(
-                behind.is_none() || self.answers.len() > 1,
+                after.is_none() || self.answers.len() > 1,
                 "answered before the last record is taken"
             );
             if uut.replayed_ready.val() {

@@ -18,21 +18,21 @@ fn write(uut: &mut Simulation<QueueOrder>, queue: u64, expected: u32, posted: u3
     uut.write_tail.next = false;
 }
 
-/// behind, not posted, gap; the second only if not behind.
+/// Before, not posted, gap; the second only if not before.
 fn ask(uut: &mut Simulation<QueueOrder>, queue: u64, msn: u32) -> (bool, bool, bool) {
     uut.queue.next = queue.into();
     uut.msn.next = u64::from(msn).into();
     uut.ticks(4);
-    let behind = uut.behind.val();
-    let nothing_fits = behind || uut.not_posted.val();
+    let before = uut.behind.val();
+    let nothing_fits = before || uut.not_posted.val();
     assert!(!uut.empty.val() || nothing_fits);
-    (behind, !behind && uut.not_posted.val(), uut.gap.val())
+    (before, !before && uut.not_posted.val(), uut.gap.val())
 }
 
 fn expected_answer(expected: u32, posted: u32, msn: u32) -> (bool, bool, bool) {
     let distance = msn.wrapping_sub(expected);
-    let behind = distance >= 1 << 31;
-    (behind, !behind && distance >= posted, distance != 0)
+    let before = distance >= 1 << 31;
+    (before, !before && distance >= posted, distance != 0)
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn question(random: &mut Random) -> Question {
 
 /// The rows CRC and markers, and those from STag or MSN on; between them `envelope` was found.
 fn expected_error(question: &Question) -> u64 {
-    let [unknown, foreign, outside, mo_bad, too_long, behind, not_posted, gap, unread, empty] =
+    let [unknown, foreign, outside, mo_bad, too_long, before, not_posted, gap, unread, empty] =
         question.flags;
     let gap = gap && !question.role.ooo;
     if !question.crc_good {
@@ -105,7 +105,7 @@ fn expected_error(question: &Question) -> u64 {
             (unread, RdmapReadResponse),
         ],
         (true, false) => &[
-            (behind, DdpMsn),
+            (before, DdpMsn),
             (not_posted, DdpNoBuffer),
             (gap, DdpMsn),
             (mo_bad, DdpMo),

@@ -10,7 +10,7 @@ fn each_verdict_has_its_counter_and_fields() {
 
 /// The first FIN's place stands.
 #[test]
-fn each_verdict_has_its_counter_and_fields_behind_a_fin() {
+fn each_verdict_has_its_counter_and_fields_after_a_fin() {
     check_verdicts(true);
 }
 
