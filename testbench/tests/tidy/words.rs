@@ -48,7 +48,7 @@ const IN_SEQUENCE: [&str; 16] = [
 const ARTICLES: [&str; 7] = ["a", "an", "the", "its", "our", "each", "one"];
 
 /// Where a phrase stays, each with its reason.
-const KEPT: [(&str, &str, &str); 7] = [
+const KEPT: [(&str, &str, &str); 4] = [
     ("CHANGELOG.md", "deeds", "the former key of JSON"),
     ("testbench/src/former_keys.rs", "deeds", "the former key"),
     (
@@ -57,21 +57,6 @@ const KEPT: [(&str, &str, &str); 7] = [
         "the former key",
     ),
     ("testbench/tests/fuzz/hostile.rs", "deeds", "the former key"),
-    (
-        "docs/figures.md",
-        "of before",
-        "what is of the time before a reset",
-    ),
-    (
-        "docs/live.md",
-        "in front of",
-        "a page of measurements, mended with its next ones",
-    ),
-    (
-        "docs/live.md",
-        "right behind",
-        "a page of measurements, mended with its next ones",
-    ),
 ];
 
 /// Folders whose text is read, below those at the top.
