@@ -40,8 +40,9 @@ counters: tools ## a driver process opens the served device, uses it, and prints
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin counters
 	@host-driver/examples/run.sh counters
 
-# ARGS goes to both ends: "--markers --revision 1 -C 100 -S 4096 -v"; rping --help lists them.
-rping: tools ## two devices, a hub, and rping at either end (DUT=model or rtl, ARGS="--markers --revision 1")
+# ARGS goes to both ends: "--markers --revision 1 -C 100 -S 4096 -v"; rping --help lists them. --v6
+# is this command's own: both ends speak IPv6.
+rping: tools ## two devices, a hub, and rping at either end (DUT=model or rtl, ARGS="--v6 --markers --revision 1")
 	cargo build --release --package rnic-testbench --package rnic-examples --bin rnic --bin rping
 	@host-driver/examples/rping.sh --dut $(or $(DUT),model) $(ARGS)
 

@@ -71,7 +71,7 @@ def everything(effort, is_long):
     """The build of all test programs but the hardware's own, and what it leads to."""
 
     def then(job):
-        own = [coming_rust(), scripted_peer(), hardware(effort, is_long)]
+        own = [coming_rust(), scripted_peer(), pings(), hardware(effort, is_long)]
         return [*jobs_of(built(job.text()), effort), *own]
 
     # Of an earlier build; cargo writes it again if there is anything to report.
@@ -86,6 +86,17 @@ def scripted_peer():
         "the scripted peer",
         ["host-driver/examples/peer.sh", "--patience", "20000"],
         "make peer runs it alone",
+        environment={"PROGRAMS": str(PROGRAMS)},
+    )
+
+
+def pings():
+    """What `make rping` runs, of either family of addresses, on the programs that are built."""
+    rping = "host-driver/examples/rping.sh"
+    return script(
+        "pings between two devices",
+        ["sh", "-c", f"{rping} && {rping} --v6 --markers --no-crc"],
+        "make rping runs it alone",
         environment={"PROGRAMS": str(PROGRAMS)},
     )
 
