@@ -74,7 +74,7 @@ impl Scene {
             vlan: None,
             mtu_octets: 1500,
         });
-        let endpoint = Endpoint::without_thread(&context, &settings).expect("it starts");
+        let endpoint = Endpoint::without_interrupts(&context, &settings).expect("it starts");
         let mut scene = Self {
             device,
             now_us: 0,

@@ -1,10 +1,11 @@
-//! An endpoint, and who runs it: a thread of its own, or the application's loop.
+//! An endpoint with what its user calls, and its thread.
 
 use super::engine::{initial_sequence, random, Engine, Listening};
 use super::error::EndpointError;
 use super::handle::Handle;
 use super::listener::Listener;
 use super::live::Live;
+use super::loop_file::LoopFile;
 use super::notice::Notice;
 use super::settings::EndpointSettings;
 use super::shared::{Clock, Shared};
@@ -32,7 +33,10 @@ use std::time::{Duration, Instant};
 const EPHEMERAL_FIRST: u16 = 49_152;
 /// Between two looks at what is left of connections.
 const DRAIN_STEP: Duration = Duration::from_millis(1);
-/// Entries of the completion queue of all connections: whatever they can cause fits.
+/// Entries of the completion queue of all connections: whatever they can cause fits, as 2,048
+/// receives, Read Requests and Reads are posted at most, and an error more of each connection. So
+/// the local catastrophic error of a queue that is full (0, 0, 0) is not raised here; the test bench
+/// raises it with queues of its own (`testbench/tests/serve/overflow.rs`).
 const COMPLETION_ENTRIES_LOG2: u32 = 12;
 
 /// Connections over a device. While there is one, the host path, the events and the transmit rings
@@ -60,12 +64,14 @@ const COMPLETION_ENTRIES_LOG2: u32 = 12;
 /// ```
 #[derive(Debug)]
 pub struct Endpoint<B: Bar = FunctionBar, D: Dma = FunctionMemory> {
-    shared: Arc<Shared<B, D>>,
+    pub(super) shared: Arc<Shared<B, D>>,
     context: Context<B, D>,
     queue: CompletionQueue<B, D>,
     thread: Option<JoinHandle<()>>,
     /// That everything it polls raises.
-    vector: Option<u8>,
+    pub(super) vector: Option<u8>,
+    /// For an application that runs it.
+    pub(super) file: LoopFile,
     id: u64,
 }
 
@@ -107,7 +113,7 @@ impl Endpoint {
     }
 
     /// Have everything that it polls raise a vector that is free, once in `hold_off_us` at most.
-    fn take_vector(&mut self, hold_off_us: u32) -> Result<PciFunction, DriverError> {
+    pub(super) fn take_vector(&mut self, hold_off_us: u32) -> Result<PciFunction, DriverError> {
         let mut ledger = self.context.core().lock();
         let function = ledger.view().function().clone();
         let vectors = function.vectors();
@@ -127,20 +133,7 @@ impl Endpoint {
 }
 
 impl<B: Bar, D: Dma> Endpoint<B, D> {
-    /// An endpoint that the application runs: with [`Endpoint::poll`], at the latest at
-    /// [`Endpoint::deadline_us`], and after each interrupt of the device. Nobody else does, so a
-    /// call that waits is one for another thread.
-    ///
-    /// # Errors
-    /// As [`Endpoint::start`].
-    pub fn without_thread(
-        context: &Context<B, D>,
-        settings: &EndpointSettings,
-    ) -> Result<Self, EndpointError> {
-        Self::make(context, settings, Clock::given())
-    }
-
-    fn make(
+    pub(super) fn make(
         context: &Context<B, D>,
         settings: &EndpointSettings,
         clock: Clock,
@@ -148,6 +141,7 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
         settings.tcp.check()?;
         let interface = Interface::new(settings.interface.clone())?;
         let wake = Notice::new("a file")?;
+        let file = LoopFile::new()?;
         let queue = context.completion_queue(COMPLETION_ENTRIES_LOG2)?;
         let core = context.core();
         let id = claim(context)?;
@@ -159,25 +153,9 @@ impl<B: Bar, D: Dma> Endpoint<B, D> {
             queue,
             thread: None,
             vector: None,
+            file,
             id,
         })
-    }
-
-    /// Do everything that can be done at `now_us`, in microseconds of a clock of the application's
-    /// that never runs backward. What is called until the next poll is done at this time, too. The
-    /// clock of an endpoint with a thread is its own.
-    ///
-    /// # Errors
-    /// [`EndpointError::Ended`].
-    pub fn poll(&self, now_us: u64) -> Result<(), EndpointError> {
-        self.shared.turn(now_us)
-    }
-
-    /// When [`Endpoint::poll`] has something to do, in microseconds of that clock, if nothing
-    /// arrives and nothing is called.
-    pub fn deadline_us(&self) -> Option<u64> {
-        let now = self.shared.now();
-        self.shared.view(|engine| engine.deadline(now))
     }
 
     /// Have everything that an endpoint polls raise `vector`, or nothing.

@@ -9,6 +9,7 @@
 //! | file         | what                                                         |
 //! |--------------|--------------------------------------------------------------|
 //! | `notice`     | files and threads that wait                                  |
+//! | `loop_file`  | one file for the loop of an application                      |
 //! | `order`      | whose completion came when                                   |
 //! | `error`      | what goes wrong                                              |
 //! | `settings`   | settings of an endpoint                                      |
@@ -31,7 +32,8 @@
 //! | `sharing`    | completions of several queue pairs in one place              |
 //! | `listener`   | connections that others open                                 |
 //! | `steps`      | what one handle of a connection becomes                      |
-//! | `attended`   | an endpoint, and who runs it                                 |
+//! | `attended`   | an endpoint with what its user calls, and its thread         |
+//! | `own_loop`   | an endpoint that the application runs                        |
 //!
 //! What is MPA's and TCP's own, settings, time-outs, statistics and reasons, is re-exported here:
 //! [`startup`], [`tcp`], [`Status`], [`Failure`].
@@ -42,6 +44,7 @@
 //! it instead ([`Endpoint::without_thread`]).
 
 mod notice;
+mod loop_file;
 mod records;
 mod error;
 mod order;
@@ -65,6 +68,7 @@ mod stream;
 mod listener;
 mod steps;
 mod attended;
+mod own_loop;
 
 pub use rnic_iwarp::queue_pair::{Failure, Place, Status};
 pub use rnic_iwarp::startup;

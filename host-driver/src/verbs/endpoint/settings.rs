@@ -36,7 +36,6 @@ pub struct EndpointSettings {
     pub tap: Option<Tap>,
     /// Microseconds from one interrupt of the device to the next, at least, 0 to 1,023; what comes
     /// meanwhile has one together. More spare the processor, and let a peer's next segment wait.
-    /// For an endpoint with a thread.
     pub hold_off_us: u32,
 }
 

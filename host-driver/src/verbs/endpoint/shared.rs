@@ -54,9 +54,9 @@ pub(super) struct Shared<B: Bar, D: Dma> {
     pub(super) core: Arc<Core<B, D>>,
     engine: Mutex<Engine<B, D>>,
     clock: Clock,
-    /// Wakes the thread.
+    /// Wakes the thread, or the loop of the application.
     wake: Notice,
-    /// When the thread wakes by itself, in microseconds; `u64::MAX`: never.
+    /// When whoever runs it wakes by itself, in microseconds; `u64::MAX`: never.
     planned: AtomicU64,
     is_ending: AtomicBool,
 }
@@ -121,12 +121,24 @@ impl<B: Bar, D: Dma> Shared<B, D> {
         self.wake.raise();
     }
 
+    /// When there is something to do, if nothing happens; whoever runs the endpoint waits until
+    /// then.
+    pub(super) fn plan(&self) -> Option<u64> {
+        let engine = self.lock();
+        let deadline = engine.deadline(self.now());
+        // Under the lock: a call that follows sees what is waited for.
+        self.planned
+            .store(deadline.unwrap_or(u64::MAX), Ordering::Release);
+        deadline
+    }
+
     /// Do everything that can be done at `now_us`, which is the time from now on.
     ///
     /// # Errors
     /// [`EndpointError::Ended`].
     pub(super) fn turn(&self, now_us: u64) -> Result<(), EndpointError> {
         self.clock.set(now_us);
+        self.wake.take();
         let mut engine = self.lock();
         match engine.has_ended {
             true => Err(EndpointError::Ended),

@@ -8,6 +8,7 @@ mod ends;
 mod linux;
 mod loss;
 mod many;
+mod own_loop;
 mod scene;
 mod sharing;
 mod wire;

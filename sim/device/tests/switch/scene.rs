@@ -123,7 +123,7 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
         });
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 0).expect("in range");
-        let endpoint = Endpoint::without_thread(&context, &settings).expect("it begins");
+        let endpoint = Endpoint::without_interrupts(&context, &settings).expect("it begins");
         let listener = endpoint.listen((OWN, PORT).into()).expect("it listens");
         Self {
             domain: context.protection_domain().expect("the first"),
