@@ -25,6 +25,7 @@ use rnic_wire::ddp::errors::{
     Cause, DDP_CATASTROPHIC, LAYER_DDP, LAYER_RDMAP, RDMAP_CATASTROPHIC, RDMAP_GLOBAL_CATASTROPHIC,
     RDMAP_STREAM_CATASTROPHIC,
 };
+use rnic_wire::ddp::rdmap::QN_SEND;
 use rnic_wire::ddp::read_request::READ_REQUEST_OCTETS;
 use rnic_wire::ddp::terminate::{Terminate, TerminateRepr, FLAG_DDP, FLAG_LENGTH, FLAG_RDMAP};
 use rnic_wire::ddp::{tagged, untagged};
@@ -52,6 +53,16 @@ impl Refused {
             ddp_header: Octets::of(&[ddp_header]),
             read_request: Octets::of(&[]),
         })
+    }
+
+    /// The Message Sequence Number, if it is a segment of a Send.
+    pub(crate) fn send_msn(&self) -> Option<u32> {
+        let header = self.ddp_header.as_slice();
+        if header.first()? & FLAG_TAGGED != 0 {
+            return None;
+        }
+        let header = untagged::UntaggedHeader::new_checked(header).ok()?;
+        (header.qn() == QN_SEND).then(|| header.msn())
     }
 
     /// The segment of a Read Request with this payload.

@@ -5,7 +5,7 @@
 //!                    --> RefusedHeader ---------------+--> [ terminate ] --> octets for queue 2
 //! ```
 //!
-//! Nothing is sent here: the driver does not transmit yet.
+//! Nothing is sent here: what an endpoint's connections send is `rnic_iwarp::terminate`'s.
 
 use super::completion::{Completion, RefusedHeader};
 use rnic_wire::ddp::errors::Cause;

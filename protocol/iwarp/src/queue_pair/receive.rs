@@ -7,7 +7,8 @@ use super::work::{Delivered, Host, Status};
 use crate::framer::Pieces;
 use crate::terminate::{self, Refused};
 use rnic_wire::ddp::errors::{
-    Cause, DDP_NO_BUFFER, LAYER_RDMAP, RDMAP_OPCODE, RDMAP_STREAM_CATASTROPHIC,
+    Cause, DDP_MO, DDP_NO_BUFFER, DDP_TOO_LONG, LAYER_RDMAP, RDMAP_OPCODE,
+    RDMAP_STREAM_CATASTROPHIC,
 };
 use rnic_wire::ddp::rdmap::Opcode;
 use rnic_wire::ddp::read_request::{ReadRequest, ReadRequestRepr};
@@ -64,6 +65,10 @@ impl QueuePair {
             } => {
                 if Self::is_above_mpa(cause) {
                     self.release();
+                }
+                if matches!(cause, DDP_MO | DDP_TOO_LONG) {
+                    let msn = segment.as_ref().and_then(Refused::send_msn);
+                    msn.into_iter().for_each(|msn| self.receives.refuse(msn));
                 }
                 self.refuse(cause, Place::Fpdu(stream_offset), segment.as_ref());
                 return;

@@ -80,12 +80,17 @@ pub enum PostError {
     HalfClosed,
 }
 
-/// How a request ended; the names are those of verbs.
+/// How a request ended. Each is a status of libibverbs, whose other ones do not occur: they are of
+/// InfiniBand's own retries, End-to-End contexts, tag matching, or of requests that are refused
+/// here when they are posted ([`PostError`]).
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// A Send or Write is acknowledged by the peer's TCP (DDP-026), a Read placed, a receive
     /// delivered.
     Success,
+    /// The receive has too few octets for the peer's message (DDP-039, DDP-040), by which the
+    /// connection has failed.
+    LocalLength,
     /// The connection ended before (RDMAP-021).
     Flushed,
     /// The payload could not be read.
@@ -94,6 +99,39 @@ pub enum Status {
     RemoteAccess,
     /// The peer refused a Read for another reason.
     RemoteOperation,
+}
+
+impl Status {
+    /// The number of this status in `enum ibv_wc_status` of libibverbs, for programs that are
+    /// written for that.
+    ///
+    /// | status | name | number |
+    /// |---|---|---|
+    /// | [`Status::Success`] | `IBV_WC_SUCCESS` | 0 |
+    /// | [`Status::LocalLength`] | `IBV_WC_LOC_LEN_ERR` | 1 |
+    /// | [`Status::LocalProtection`] | `IBV_WC_LOC_PROT_ERR` | 4 |
+    /// | [`Status::Flushed`] | `IBV_WC_WR_FLUSH_ERR` | 5 |
+    /// | [`Status::RemoteAccess`] | `IBV_WC_REM_ACCESS_ERR` | 10 |
+    /// | [`Status::RemoteOperation`] | `IBV_WC_REM_OP_ERR` | 11 |
+    pub const fn ibv_wc_status(self) -> u32 {
+        self.ibv_wc().0
+    }
+
+    /// The name of this status in `enum ibv_wc_status` of libibverbs.
+    pub const fn ibv_wc_name(self) -> &'static str {
+        self.ibv_wc().1
+    }
+
+    const fn ibv_wc(self) -> (u32, &'static str) {
+        match self {
+            Self::Success => (0, "IBV_WC_SUCCESS"),
+            Self::LocalLength => (1, "IBV_WC_LOC_LEN_ERR"),
+            Self::LocalProtection => (4, "IBV_WC_LOC_PROT_ERR"),
+            Self::Flushed => (5, "IBV_WC_WR_FLUSH_ERR"),
+            Self::RemoteAccess => (10, "IBV_WC_REM_ACCESS_ERR"),
+            Self::RemoteOperation => (11, "IBV_WC_REM_OP_ERR"),
+        }
+    }
 }
 
 /// What has ended.
@@ -188,4 +226,41 @@ pub trait Host {
     /// Post a buffer for Read Requests again; the last FPDU of a response leaves with the record
     /// that is being made, and the peer's next Request may answer it.
     fn repost_read_buffer(&mut self);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The beginning of `enum ibv_wc_status`, in its order, which gives each name its number.
+    const IBV_WC: [&str; 12] = [
+        "IBV_WC_SUCCESS",
+        "IBV_WC_LOC_LEN_ERR",
+        "IBV_WC_LOC_QP_OP_ERR",
+        "IBV_WC_LOC_EEC_OP_ERR",
+        "IBV_WC_LOC_PROT_ERR",
+        "IBV_WC_WR_FLUSH_ERR",
+        "IBV_WC_MW_BIND_ERR",
+        "IBV_WC_BAD_RESP_ERR",
+        "IBV_WC_LOC_ACCESS_ERR",
+        "IBV_WC_REM_INV_REQ_ERR",
+        "IBV_WC_REM_ACCESS_ERR",
+        "IBV_WC_REM_OP_ERR",
+    ];
+
+    #[test]
+    fn each_status_has_the_number_of_its_name() {
+        let all = [
+            Status::Success,
+            Status::LocalLength,
+            Status::Flushed,
+            Status::LocalProtection,
+            Status::RemoteAccess,
+            Status::RemoteOperation,
+        ];
+        for status in all {
+            let number = status.ibv_wc_status() as usize;
+            assert_eq!(IBV_WC[number], status.ibv_wc_name(), "{status:?}");
+        }
+    }
 }

@@ -49,6 +49,8 @@ pub struct Case {
     pub terms: Terms,
     /// Responses to Reads may leave before the Terminate.
     pub responds: bool,
+    /// How the oldest receive ends.
+    pub receive: Status,
 }
 
 impl Case {
@@ -72,12 +74,19 @@ impl Case {
                 reads: IRD,
             },
             responds: false,
+            receive: Status::Flushed,
         }
     }
 
     pub const fn first(self) -> Self {
         let greets = false;
         Self { greets, ..self }
+    }
+
+    /// The message does not fit the oldest receive.
+    pub const fn too_long(mut self) -> Self {
+        self.receive = Status::LocalLength;
+        self
     }
 
     pub const fn without_reads(self) -> Self {
@@ -207,7 +216,7 @@ fn judge_pair(meeting: &mut Meeting, case: &Case, bad: &Bad) {
     };
     let cause = (cause.layer, cause.error_type, cause.code);
     assert_eq!((cause, place), (case.cause, bad.place));
-    expect_flushed(meeting);
+    expect_ended(meeting, case.receive);
     let posted = meeting.post_send(999);
     let EndpointError::Post { error, .. } = posted.expect_err("it has failed") else {
         panic!("another error");
@@ -222,12 +231,23 @@ fn judge_pair(meeting: &mut Meeting, case: &Case, bad: &Bad) {
 
 /// Everything that was posted is flushed, in the order of posting.
 pub fn expect_flushed(meeting: &mut Meeting) {
+    expect_ended(meeting, Status::Flushed);
+}
+
+/// Everything that was posted completes, in the order of posting: the oldest receive as this, and
+/// all others are flushed.
+fn expect_ended(meeting: &mut Meeting, oldest: Status) {
     let posted = meeting.sends.len() + meeting.receives.len();
     let mut flushed = [Vec::new(), Vec::new()];
     for _ in 0..posted {
         let done = completion(&meeting.pair);
-        assert_eq!(done.status, Status::Flushed, "{done:?}");
-        flushed[usize::from(done.kind == WorkKind::Receive)].push(done.id);
+        let is_receive = done.kind == WorkKind::Receive;
+        let want = match is_receive && flushed[1].is_empty() {
+            true => oldest,
+            false => Status::Flushed,
+        };
+        assert_eq!(done.status, want, "{done:?}");
+        flushed[usize::from(is_receive)].push(done.id);
     }
     let [sends, receives] = flushed;
     assert_eq!(sends, meeting.sends, "sends");

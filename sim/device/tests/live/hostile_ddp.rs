@@ -230,15 +230,18 @@ pub const UNTAGGED_CASES: [Case; 15] = [
     Case::new("an MO beyond the buffer", MO, Answer::Ddp, |meeting| {
         let msn = meeting.msn;
         meeting.say_bad(send(0, msn, RECEIVE_OCTETS as u32, 1))
-    }),
+    })
+    .too_long(),
     Case::new("an MO that wraps", MO, Answer::Ddp, |meeting| {
         let msn = meeting.msn;
         meeting.say_bad(send(0, msn, u32::MAX - 4, 10))
-    }),
+    })
+    .too_long(),
     Case::new("one octet too long", TOO_LONG, Answer::Ddp, |meeting| {
         let msn = meeting.msn;
         meeting.say_bad(send(0, msn, 0, RECEIVE_OCTETS + 1))
-    }),
+    })
+    .too_long(),
     Case::new(
         "too long in its second segment",
         TOO_LONG,
@@ -250,7 +253,8 @@ pub const UNTAGGED_CASES: [Case; 15] = [
             meeting.talk.say(&segment);
             meeting.say_bad(send(0, msn, 300, RECEIVE_OCTETS - 299))
         },
-    ),
+    )
+    .too_long(),
     // After it comes a Terminate of the stranger's, which is of no effect any more.
     Case::new("a Terminate after it", QN, Answer::Ddp, |meeting| {
         let bad = meeting.say_bad(send(7, 1, 0, 10));

@@ -1,7 +1,8 @@
 //! Graceful, half-closed, failed and abortive ends.
 use super::*;
 use rnic_wire::ddp::errors::{
-    DDP_TABLE, MPA_CRC, MPA_TABLE, RDMAP_BOUNDS, RDMAP_OPCODE, RDMAP_TABLE,
+    DDP_MO, DDP_MSN, DDP_TABLE, DDP_TOO_LONG, MPA_CRC, MPA_TABLE, RDMAP_BOUNDS, RDMAP_OPCODE,
+    RDMAP_TABLE,
 };
 
 const TERMINATE: Option<Opcode> = Some(Opcode::Terminate);
@@ -131,6 +132,52 @@ fn every_error_ends_the_stream_with_one_terminate() {
         assert_eq!(events(&mut pair), []);
         pair.close();
         assert_eq!(events(&mut pair), [Event::Closed]);
+    }
+}
+
+/// DDP-039, DDP-040: the receive that a Send does not fit says so, whichever of the two ways the
+/// device found it in; those after it are flushed, and so is every one if the message was another
+/// queue's.
+#[test]
+fn the_receive_that_is_too_short_for_a_message_says_so() {
+    let segment = |qn: u8, msn: u8| {
+        let mut header = [0; 18];
+        header[..2].copy_from_slice(&[0x41, 0x43]);
+        (header[9], header[13]) = (qn, msn);
+        crate::terminate::Refused::new(60, &header).expect("18 octets")
+    };
+    let (long, flushed) = (Status::LocalLength, Status::Flushed);
+    for (cause, segment, want) in [
+        (DDP_TOO_LONG, Some(segment(0, 2)), [long, flushed]),
+        (DDP_MO, Some(segment(0, 2)), [long, flushed]),
+        (DDP_TOO_LONG, Some(segment(1, 2)), [flushed; 2]),
+        (DDP_TOO_LONG, Some(segment(0, 1)), [flushed; 2]),
+        (DDP_TOO_LONG, Some(segment(0, 9)), [flushed; 2]),
+        (DDP_TOO_LONG, Some(terminate_segment()), [flushed; 2]),
+        (DDP_TOO_LONG, None, [flushed; 2]),
+        (DDP_MSN, Some(segment(0, 2)), [flushed; 2]),
+    ] {
+        for polls_first in [false, true] {
+            let mut pair = pair(true);
+            let mut host = TestHost::default();
+            for id in 0..3 {
+                pair.post_receive(id).expect("room");
+            }
+            pair.on_received(message(1), &mut host);
+            let mut done = Vec::new();
+            if polls_first {
+                done = completions(&mut pair);
+            }
+            let refused = Received::Refused {
+                cause,
+                stream_offset: 77,
+                segment,
+            };
+            pair.on_received(refused, &mut host);
+            done.extend(completions(&mut pair));
+            let want = [(0, Status::Success), (1, want[0]), (2, want[1])];
+            assert_eq!(done, want, "{cause} {segment:?}");
+        }
     }
 }
 
