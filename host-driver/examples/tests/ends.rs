@@ -140,6 +140,7 @@ impl Wire {
 const RPING: &str = env!("CARGO_BIN_EXE_rping");
 const PINGPONG: &str = env!("CARGO_BIN_EXE_pingpong");
 const BANDWIDTH: &str = env!("CARGO_BIN_EXE_bandwidth");
+const TALK_FIRST: &str = env!("CARGO_BIN_EXE_talk_first");
 /// Addresses of server and client.
 const V4: [&str; 2] = ["192.0.2.1/24", "192.0.2.2/24"];
 const V6: [&str; 2] = ["fd00::1/64", "fd00::2/64"];
@@ -329,6 +330,28 @@ fn pingpong_reports_as_text_and_json() {
     let said = wire.client(PINGPONG, V4[1], &["-a", "192.0.2.1", "-C", "5"]);
     assert!(said.starts_with("5 Sends of 64 octets"), "{said}");
     assert!(said.contains("median ") && said.contains('#'), "{said}");
+}
+
+/// START-002, START-005, START-008, START-011, START-037: words first, then MPA, whose initiator
+/// is the TCP server and whose responder's last word goes with its call; or a stream again.
+#[test]
+fn two_programs_talk_first_and_switch_later_or_not_at_all() {
+    for (own, address, size) in [(V4, "192.0.2.1", "5000"), (V6, "fd00::1", "65536")] {
+        for (options, way) in [(&[][..], "by RDMA"), (&["--plain"], "over the stream")] {
+            let wire = Wire::new();
+            let server = wire.server(TALK_FIRST, own[0], &[]);
+            let options = [&["-a", address, "-S", size], &TIMEOUT[..], options].concat();
+            let said = wire.client(TALK_FIRST, own[1], &options);
+            assert!(
+                said.contains(way) && said.contains("contents equal"),
+                "{said}"
+            );
+            let (status, said, errors) = server.end();
+            assert!(status.success(), "{said}{errors}");
+            let rejected = said.contains("has rejected MPA: as plain octets, please");
+            assert_eq!(rejected, options.contains(&"--plain"), "{said}");
+        }
+    }
 }
 
 #[test]
