@@ -124,9 +124,10 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// Data.
     ///
     /// # Errors
-    /// [`EndpointError::Rejected`], after which it can be a stream again; otherwise the connection
-    /// ends: [`EndpointError::StartupFailed`], [`EndpointError::Lost`], [`EndpointError::Switch`],
-    /// [`EndpointError::Startup`], [`EndpointError::Device`], [`EndpointError::Ended`].
+    /// [`EndpointError::State`], as [`QueuePair::begin`]; [`EndpointError::Rejected`], after which it
+    /// can be a stream again; otherwise the connection ends: [`EndpointError::StartupFailed`],
+    /// [`EndpointError::Lost`], [`EndpointError::Switch`], [`EndpointError::Startup`],
+    /// [`EndpointError::Device`], [`EndpointError::Ended`].
     pub fn start(&self, private_data: &[u8]) -> Result<Vec<u8>, EndpointError> {
         self.begin(private_data)?;
         self.agreed(self.handle.wait_for_outcome()?)
@@ -135,12 +136,18 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// Send the Request, and do not wait for the Reply: [`QueuePair::poll_started`].
     ///
     /// # Errors
-    /// [`EndpointError::State`], [`EndpointError::Startup`], [`EndpointError::Ended`].
+    /// [`EndpointError::State`]: MPA has begun, or the peer has sent octets that nobody has read;
+    /// [`QueuePair::into_stream`] reads them. [`EndpointError::Startup`], [`EndpointError::Ended`].
     pub fn begin(&self, private_data: &[u8]) -> Result<(), EndpointError> {
         let peer = self.handle.peer;
         self.handle.change(|live, wire| {
             if live.startup.is_some() || live.pair.is_some() {
                 let state = "has begun MPA already";
+                return Err(EndpointError::State { peer, state });
+            }
+            // They were sent before the Request, so they are no Reply (START-036).
+            if live.tcp.readable_octets() > 0 {
+                let state = "has octets that nobody has read";
                 return Err(EndpointError::State { peer, state });
             }
             let machine = Initiator::new(self.startup, private_data, wire.now)?;

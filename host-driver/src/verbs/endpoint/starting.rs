@@ -20,6 +20,8 @@ use rnic_tcp::{Connection, SeqNumber};
 
 /// Octets of the device's receive window. It grows no larger before queues are in host memory.
 const WINDOW_OCTETS: u32 = 65_535;
+/// Octets of a record that TCP takes.
+const RECORD_OCTETS_MAX: usize = 65_535;
 /// Octets of a start-up frame that are read at a time.
 const READ_OCTETS: usize = 512;
 
@@ -110,10 +112,13 @@ impl Live {
 
     fn on_initiator<B: Bar, D: Dma>(&mut self, output: InitiatorOutput, wire: &mut Wire<'_, B, D>) {
         let outcome = match output {
-            InitiatorOutput::Request(octets) => {
-                self.push_copied(octets, None);
-                return;
-            }
+            InitiatorOutput::Request(octets) => match self.push_frame(&octets) {
+                Ok(()) => return,
+                Err(error) => {
+                    self.tcp.abort();
+                    Outcome::Refused(error)
+                }
+            },
             // The machine says next why it has failed.
             InitiatorOutput::Agreed(_) if self.refuse_readable_octets() => return,
             InitiatorOutput::Agreed(agreed) => self.agree(&agreed, wire),
@@ -205,11 +210,11 @@ impl Live {
         self.startup = None;
         let switched = self.switch(&accepted.agreed, wire);
         let switched = switched.and_then(|()| self.refuse_early_octets(wire));
-        if let Err(error) = switched {
+        let replied = switched.and_then(|()| self.push_frame(&accepted.reply));
+        if let Err(error) = replied {
             self.tcp.abort();
             return Err(error);
         }
-        self.push_copied(accepted.reply, None);
         Ok(())
     }
 
@@ -242,9 +247,23 @@ impl Live {
         let reply = machine.reject(private_data);
         let reply = reply.map_err(|error| EndpointError::Answer { peer, error })?;
         self.startup = None;
-        self.push_copied(reply, None);
+        self.push_frame(&reply)?;
         self.tcp.end_startup();
         Ok(())
+    }
+
+    /// Hand a start-up frame to TCP: the longest one of revision 0 is longer than a record.
+    fn push_frame(&mut self, frame: &[u8]) -> Result<(), EndpointError> {
+        let mut records = frame.chunks(RECORD_OCTETS_MAX);
+        let is_pushed = self.tcp.room() >= records.len()
+            && records.all(|record| self.push_copied(record.to_vec(), None));
+        match is_pushed {
+            true => Ok(()),
+            false => Err(EndpointError::State {
+                peer: self.ends.peer,
+                state: "takes no start-up frame: it is closed, or too much is not acknowledged",
+            }),
+        }
     }
 
     /// The receiver moves to the device, and the machine of the queue pair begins.

@@ -4,7 +4,7 @@ use crate::hostile::expect_flushed;
 use crate::hostile_ground::{options, refused, settings, Ground, Role};
 use crate::hostile_meeting::{Meeting, Terms};
 use crate::scene::event;
-use crate::stranger::mpa::{KEY_REPLY, KEY_REQUEST};
+use crate::stranger::mpa::{KEY_REPLY, KEY_REQUEST, START_OCTETS};
 use crate::stranger::{ddp, End};
 use rnic_driver::verbs::endpoint::{EndpointError, PairEvent};
 use rnic_iwarp::queue_pair::Failure;
@@ -96,8 +96,14 @@ fn a_reply_that_does_not_come_times_out() {
         let (conn, stream) = ground.connect();
         let pair = stream.queue_pair(&ground.end.domain, &short_timeout(), &options());
         let pair = pair.expect("there is room");
-        conn.send(&[&KEY_REPLY[..], &[0x40, 1, 0]].concat()[..octets]);
-        expect_timed_out(refused(pair.start(b"")), octets);
+        let started = std::thread::scope(|scope| {
+            let starting = scope.spawn(|| pair.start(b""));
+            // Before the Request nothing is a Reply (START-036).
+            conn.wait_octets(START_OCTETS);
+            conn.send(&[&KEY_REPLY[..], &[0x40, 1, 0]].concat()[..octets]);
+            starting.join().expect("it does not panic")
+        });
+        expect_timed_out(refused(started), octets);
         assert_eq!(conn.wait_end(), End::Fin);
         conn.close();
         drop(pair);

@@ -9,6 +9,7 @@ mod linux;
 mod loss;
 mod many;
 mod own_loop;
+mod raw;
 mod scene;
 mod sharing;
 mod wire;
@@ -27,5 +28,6 @@ mod hostile_tcp;
 mod hostile_path;
 mod hostile_silence;
 mod hostile_rtl;
+mod start_up;
 
 use rnic_peer as stranger;
