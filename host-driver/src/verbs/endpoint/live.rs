@@ -21,6 +21,7 @@ use rnic_iwarp::queue_pair::{Completion, Event as PairMachineEvent, Failure, Kin
 use rnic_iwarp::startup::{Initiator, Rejection, Request, Responder, StartupError};
 use rnic_tcp::{Connection, Event, Lost, Output, State};
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 /// Octets that wait in TCP or for an acknowledgement before more is taken of a queue pair.
@@ -60,6 +61,19 @@ pub(super) enum Outcome {
     },
     /// The device or TCP did not take the connection over.
     Refused(super::error::EndpointError),
+}
+
+impl fmt::Display for Outcome {
+    /// Without Private Data, which is the application's.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(_) => f.write_str("a Request waits for its answer"),
+            Self::Agreed(_) => f.write_str("agreed"),
+            Self::Rejected(_) => f.write_str("the peer has rejected it"),
+            Self::Failed { error, .. } => write!(f, "failed: {error}"),
+            Self::Refused(error) => write!(f, "failed here: {error}"),
+        }
+    }
 }
 
 /// A completion, with the memory of a receive.
@@ -192,6 +206,7 @@ impl Live {
         }
         if self.is_pair_over && !self.is_end_shown && self.has_ended() {
             self.is_end_shown = true;
+            log::debug!("{}: {:?}", self.ends.peer, PairEvent::Closed);
             self.inbox.events.push_back(PairEvent::Closed);
             self.notice.raise();
         }

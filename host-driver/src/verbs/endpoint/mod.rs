@@ -14,7 +14,9 @@
 //! | `error`      | what goes wrong                                              |
 //! | `settings`   | settings of an endpoint                                      |
 //! | `records`    | octets that may have to be sent again                        |
-//! | `tap`        | frames, for whoever writes captures                          |
+//! | `way`        | which way a frame went                                       |
+//! | `pcapng`     | frames into a capture                                        |
+//! | `tap`        | who sees frames                                              |
 //! | `wire`       | segments and frames on the rings                             |
 //! | `pair`       | what a queue pair has of the device                          |
 //! | `live`       | a connection                                                 |
@@ -48,6 +50,8 @@ mod loop_file;
 mod records;
 mod error;
 mod order;
+mod way;
+mod pcapng;
 mod tap;
 mod wire;
 mod pair;
@@ -83,6 +87,7 @@ pub use request::ConnectionRequest;
 pub use settings::EndpointSettings;
 pub use sharing::{SharedCompletions, TaggedCompletion};
 pub use stream::{ExpectedRequest, Stream};
-pub use tap::{Tap, Way};
+pub use tap::Tap;
+pub use way::Way;
 pub use wire::EndpointCounts;
 pub use work::{SendOperation, WorkCompletion, WorkKind};

@@ -146,7 +146,7 @@ impl Live {
             ResponderOutput::Request(request) => {
                 // Rule 1 of the switch: what follows is neither kept nor acknowledged.
                 match self.tcp.limit_stream(0) {
-                    Ok(()) => self.inbox.outcome = Some(Outcome::Request(request)),
+                    Ok(()) => self.show(Outcome::Request(request)),
                     Err(error) => {
                         let peer = self.ends.peer;
                         self.tcp.abort();
@@ -160,7 +160,6 @@ impl Live {
                 self.conclude(Outcome::Failed { error, fallback });
             }
         }
-        self.notice.raise();
     }
 
     /// MPA is left and TCP is closed (START-007). Octets that came too early are lost with it, so
@@ -190,6 +189,12 @@ impl Live {
 
     fn conclude(&mut self, outcome: Outcome) {
         self.startup = None;
+        self.show(outcome);
+    }
+
+    /// Tell the user what a start-up has led to.
+    fn show(&mut self, outcome: Outcome) {
+        log::debug!("{}: start-up: {outcome}", self.ends.peer);
         self.inbox.outcome = Some(outcome);
         self.notice.raise();
     }
@@ -212,9 +217,11 @@ impl Live {
         let switched = switched.and_then(|()| self.refuse_early_octets(wire));
         let replied = switched.and_then(|()| self.push_frame(&accepted.reply));
         if let Err(error) = replied {
+            log::debug!("{peer}: start-up: not accepted: {error}");
             self.tcp.abort();
             return Err(error);
         }
+        log::debug!("{peer}: start-up: accepted");
         Ok(())
     }
 
@@ -248,6 +255,7 @@ impl Live {
         let reply = reply.map_err(|error| EndpointError::Answer { peer, error })?;
         self.startup = None;
         self.push_frame(&reply)?;
+        log::debug!("{peer}: start-up: rejected");
         self.tcp.end_startup();
         Ok(())
     }

@@ -9,20 +9,14 @@
 //! Frames of connections in full operation do not come to the host, so what they carry is not here:
 //! a hub, or a switch's mirror port, sees that.
 
+use super::pcapng::Capture;
+use super::way::Way;
 use crate::device::access::Dma;
 use crate::device::rings::{Piece, TransmitFrame};
 use rnic_wire::mpa::crc32c;
 use std::fmt;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Which way a frame went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From the wire, by the host ring.
-    Received,
-    /// To the wire.
-    Sent,
-}
 
 /// Called with each frame, without FCS, on the thread that has it: it must be quick, and call
 /// nothing of the endpoint.
@@ -47,6 +41,29 @@ impl Tap {
     /// `observer` sees every frame, in order.
     pub fn new(observer: impl FnMut(Way, &[u8]) + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(observer)))
+    }
+
+    /// Every frame goes into `writer`, a new file as a rule, as pcapng with an interface for each
+    /// way. Each is written and flushed at once; what can no longer be written ends the capture,
+    /// with a record of level warn, and not the endpoint.
+    ///
+    /// ```no_run
+    /// use rnic_driver::verbs::endpoint::{EndpointSettings, Tap};
+    /// use std::fs::File;
+    /// use std::io::{self, BufWriter};
+    ///
+    /// fn capture(settings: &mut EndpointSettings) -> io::Result<()> {
+    ///     let file = BufWriter::new(File::create("endpoint.pcapng")?);
+    ///     settings.tap = Some(Tap::pcapng(file)?);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the writer at the head of the capture.
+    pub fn pcapng(writer: impl Write + Send + 'static) -> io::Result<Self> {
+        let mut capture = Capture::begin(writer)?;
+        Ok(Self::new(move |way, frame: &[u8]| capture.add(way, frame)))
     }
 
     pub(super) fn show(&self, way: Way, frame: &[u8]) {

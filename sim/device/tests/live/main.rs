@@ -10,6 +10,7 @@ mod loss;
 mod many;
 mod own_loop;
 mod raw;
+mod records;
 mod scene;
 mod sharing;
 mod wire;
