@@ -115,6 +115,12 @@ pub struct InterfaceCounts {
     pub unresolved: u64,
     /// Frames that found [`FRAMES_MAX`] waiting.
     pub full: u64,
+    /// Next hops that were forgotten for another one, as 512 are known or asked for at most: the
+    /// one that was not used for longest.
+    pub hops_forgotten: u64,
+    /// Times that a next hop found no place, as packets wait for every one of them:
+    /// [`Unroutable::Full`], or a station that spoke to this one was not entered.
+    pub hops_full: u64,
 }
 
 /// An interface.
@@ -148,7 +154,12 @@ impl Interface {
 
     /// What has become of frames and packets.
     pub fn counts(&self) -> InterfaceCounts {
-        self.counts
+        let hops = self.neighbours.counts();
+        InterfaceCounts {
+            hops_forgotten: hops.forgotten,
+            hops_full: hops.full,
+            ..self.counts
+        }
     }
 
     /// A frame without FCS; what is in it for connections.

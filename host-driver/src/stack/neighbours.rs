@@ -72,10 +72,20 @@ pub(super) enum Hop {
     Full,
 }
 
+/// What was done where the table was full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NeighbourCounts {
+    /// Hops that were forgotten for another one.
+    pub forgotten: u64,
+    /// Times that there was no room for another one: packets wait for every hop.
+    pub full: u64,
+}
+
 /// The table.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     table: BTreeMap<IpAddr, Neighbour>,
+    counts: NeighbourCounts,
     /// When the next question is due, or earlier.
     due: Option<u64>,
 }
@@ -173,6 +183,11 @@ impl Neighbours {
         self.due
     }
 
+    /// What was done where the table was full.
+    pub(super) fn counts(&self) -> NeighbourCounts {
+        self.counts
+    }
+
     /// Room for `address`: the one that was not used for longest goes, but for those that packets
     /// wait for.
     fn make_room(&mut self, address: IpAddr) -> bool {
@@ -185,8 +200,10 @@ impl Neighbours {
             .filter(|(_, neighbour)| neighbour.waiting.is_empty());
         let oldest = idle.min_by_key(|(_, neighbour)| neighbour.used);
         let Some(oldest) = oldest.map(|(&address, _)| address) else {
+            self.counts.full += 1;
             return false;
         };
+        self.counts.forgotten += 1;
         self.table.remove(&oldest);
         true
     }

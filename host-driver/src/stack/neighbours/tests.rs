@@ -126,6 +126,10 @@ fn a_full_table_forgets_who_is_not_used() {
     assert_eq!(neighbours.resolve(ip(most), 1_001), Hop::Asked);
     assert_eq!(neighbours.wait(ip(most), vec![1]), None);
     assert_eq!(neighbours.table.len(), NEIGHBOURS_MAX);
+    assert_eq!(
+        (neighbours.counts.forgotten, neighbours.counts.full),
+        (1, 0)
+    );
     assert!(neighbours.table.contains_key(&ip(0)) && !neighbours.table.contains_key(&ip(1)));
     for number in most + 1..2 * most {
         assert_eq!(neighbours.resolve(ip(number), 2_000), Hop::Asked);
@@ -133,6 +137,11 @@ fn a_full_table_forgets_who_is_not_used() {
     }
     assert_eq!(neighbours.resolve(ip(5), 3_000), Hop::Full);
     assert!(neighbours.learn(ip(5), MAC, 3_000, true).is_empty());
+    let counts = NeighbourCounts {
+        forgotten: u64::from(most),
+        full: 2,
+    };
+    assert_eq!(neighbours.counts(), counts);
     assert_eq!(neighbours.learn(ip(most), MAC, 3_000, true), [[1]]);
     assert_eq!(
         neighbours.resolve(ip(5), 3_000),

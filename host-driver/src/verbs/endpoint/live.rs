@@ -359,6 +359,7 @@ impl Live {
         let Some(pair) = &mut self.pair else {
             return false;
         };
+        wire.counts.response_waits += pair.machine.take_response_waits();
         let mut has_happened = false;
         while let Some(event) = pair.machine.poll_event() {
             has_happened = true;

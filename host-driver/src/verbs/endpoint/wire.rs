@@ -47,6 +47,9 @@ pub struct EndpointCounts {
     pub late: u64,
     /// Reports of a smaller MTU that name a segment which is not in flight.
     pub forged_reports: u64,
+    /// Times that a Read Response, or the rest of one, began to wait until the peer acknowledges
+    /// others, as `PairOptions::snapshot_octets` were copied.
+    pub response_waits: u64,
     /// Calls of the device that failed.
     pub device_errors: u64,
 }

@@ -186,6 +186,12 @@ impl QueuePair {
         self.sends.reads_out()
     }
 
+    /// How often a Read Response, or the rest of one, has begun to wait until the peer acknowledges
+    /// others, since this was asked last: [`Limits::snapshot_octets`] were held.
+    pub fn take_response_waits(&mut self) -> u64 {
+        self.responder.take_waits()
+    }
+
     /// The next completion, of either queue.
     pub fn poll_completion(&mut self) -> Option<Completion> {
         self.sends.pop().or_else(|| self.receives.pop())

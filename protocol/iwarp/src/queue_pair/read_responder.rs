@@ -54,6 +54,8 @@ pub(super) struct ReadResponder {
     /// Ends and octets of what was copied and is not acknowledged.
     held: VecDeque<(u64, u64)>,
     held_octets: u64,
+    /// How often a response, or the rest of one, began to wait for acknowledgements.
+    waits: u64,
 }
 
 impl ReadResponder {
@@ -65,6 +67,7 @@ impl ReadResponder {
             asked: VecDeque::new(),
             held: VecDeque::new(),
             held_octets: 0,
+            waits: 0,
         }
     }
 
@@ -77,6 +80,10 @@ impl ReadResponder {
     }
 
     pub fn push(&mut self, asked: Asked) {
+        // Behind others that wait already it is no other wait.
+        if self.asked.is_empty() && !self.has_room() {
+            self.waits += 1;
+        }
         self.asked.push_back(asked);
     }
 
@@ -110,6 +117,14 @@ impl ReadResponder {
         if last {
             self.asked.pop_front();
         }
+        if !self.asked.is_empty() && !self.has_room() {
+            self.waits += 1;
+        }
+    }
+
+    /// How often a response, or the rest of one, began to wait, since this was asked last.
+    pub fn take_waits(&mut self) -> u64 {
+        std::mem::take(&mut self.waits)
     }
 
     /// Everything before `acknowledged` of the stream is acknowledged.

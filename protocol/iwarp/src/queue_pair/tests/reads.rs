@@ -215,10 +215,11 @@ fn snapshots_are_bounded() {
             assert!(ends.len() <= 11, "15,000 octets are 11 segments");
         }
         if !copy_responses {
-            assert_eq!(ends.len(), 11);
+            assert_eq!((ends.len(), pair.take_response_waits()), (11, 0));
             continue;
         }
         assert_eq!(ends.len(), 4, "5000 octets and one FPDU at most");
+        assert_eq!(pair.take_response_waits(), 1);
         // One more for each that is acknowledged wholly, to the end.
         for acknowledged in 0..7 {
             pair.on_acknowledged(ends[acknowledged] - 1);
@@ -229,6 +230,16 @@ fn snapshots_are_bounded() {
             assert!(pair.transmit(&mut host, &mut out).is_none());
         }
         assert_eq!(ends.len(), 11);
+        // All but the last one of these have left another one that waits.
+        assert_eq!(pair.take_response_waits(), 6);
+        // A Request that comes while as many are held waits at once, and the next one behind it.
+        ask(&mut pair, &mut host, 2, 1000);
+        assert!(pair.transmit(&mut host, &mut out).is_some());
+        assert_eq!(pair.take_response_waits(), 0);
+        ask(&mut pair, &mut host, 3, 10);
+        ask(&mut pair, &mut host, 4, 10);
+        assert!(pair.transmit(&mut host, &mut out).is_none());
+        assert_eq!(pair.take_response_waits(), 1);
     }
 }
 
