@@ -530,7 +530,8 @@ fn a_polled_message_frees_its_queue_entry() {
     assert_eq!(second.map(|posted| posted.msn), Ok(2));
 }
 
-/// A completion queue without room for what could arrive refuses it before the device hears of it.
+/// DDP-058: a completion queue without room for what could arrive refuses it before the device
+/// hears of it.
 #[test]
 fn what_could_overflow_a_completion_queue_is_not_opened() {
     let opened = Device::open(Tables::default(), Memory::new(4), Config::default());

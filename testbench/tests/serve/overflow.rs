@@ -14,7 +14,8 @@ const PORT: u16 = 3_000;
 /// What takes longer has not come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// DDP-037, DDP-038: a message without a buffer stops its stream; those before it are in theirs.
+/// DDP-037, DDP-038, DDP-058: a message without a buffer stops its stream; those before it are in
+/// theirs.
 #[test]
 fn a_send_beyond_the_posted_buffers_stops_its_connection() {
     const BUFFERS: usize = 4;

@@ -273,6 +273,7 @@ fn memory_for_reading_is_not_written() {
     memory.write(buffer.expect("maps").address, &[1]);
 }
 
+/// DDP-057: what is given to the device is mapped by this process first, all of it, and stays.
 #[test]
 fn memory_of_the_caller_that_could_vanish_is_refused() {
     let (function, mut memory) = memory();

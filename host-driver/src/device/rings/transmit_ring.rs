@@ -279,6 +279,8 @@ impl UnitRing {
             return Ok(None);
         };
         let result = if self.is_passed(Some(frame)) {
+            // Of each frame: a report may be seen in parts, so its count of failures does not say
+            // that the frames which its head passes were sent (ADR 47).
             let mut status = [0; 4];
             dma.read(self.unit(frame.first) + 4 * STATUS_WORD as u64, &mut status);
             match u32::from_le_bytes(status) {

@@ -35,7 +35,7 @@ const EPHEMERAL_FIRST: u16 = 49_152;
 const DRAIN_STEP: Duration = Duration::from_millis(1);
 /// Entries of the completion queue of all connections: whatever they can cause fits, as 2,048
 /// receives, Read Requests and Reads are posted at most, and an error more of each connection. So
-/// the local catastrophic error of a queue that is full (0, 0, 0) is not raised here; the test bench
+/// the error of a queue that is full, `CqOverflow` (0, 0, 0), is not raised here; the test bench
 /// raises it with queues of its own (`testbench/tests/serve/overflow.rs`).
 const COMPLETION_ENTRIES_LOG2: u32 = 12;
 

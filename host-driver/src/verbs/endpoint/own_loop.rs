@@ -15,10 +15,10 @@ use crate::verbs::context::Context;
 use std::os::fd::{AsFd, BorrowedFd};
 
 impl Endpoint {
-    /// An endpoint that the application runs: with [`Endpoint::poll`] when its file is readable, and
-    /// at [`Endpoint::deadline_us`] at the latest. Nobody else does, so a call that waits is one for
-    /// another thread. It takes a vector of the device; `monitor` is for
-    /// [`Endpoint::serve_monitor`].
+    /// An endpoint that the application runs: with [`Endpoint::poll`] when its file is readable,
+    /// and at [`Endpoint::deadline_us`] at the latest. Nobody else does, so a call that waits is
+    /// one for another thread. It takes a vector of the device. Nobody serves
+    /// `settings.monitor`: [`Endpoint::serve_monitor`].
     ///
     /// ```no_run
     /// use rnic_driver::verbs::endpoint::{Endpoint, EndpointError};
@@ -64,8 +64,9 @@ impl Endpoint {
 }
 
 impl<B: Bar, D: Dma> Endpoint<B, D> {
-    /// As [`Endpoint::without_thread`], over a device whose interrupts are its owner's affair, such
-    /// as one that the same thread simulates: its file is readable for calls of other threads alone.
+    /// As [`Endpoint::without_thread`], over a device whose interrupts are its owner's affair,
+    /// such as one that the same thread simulates: its file is readable for calls of other threads
+    /// alone.
     ///
     /// # Errors
     /// As [`Endpoint::start`].

@@ -124,8 +124,8 @@ impl<B: Bar, D: Dma> QueuePair<B, D> {
     /// Data.
     ///
     /// # Errors
-    /// [`EndpointError::State`], as [`QueuePair::begin`]; [`EndpointError::Rejected`], after which it
-    /// can be a stream again; otherwise the connection ends: [`EndpointError::StartupFailed`],
+    /// [`EndpointError::State`], as [`QueuePair::begin`]; [`EndpointError::Rejected`], after which
+    /// it can be a stream again; otherwise the connection ends: [`EndpointError::StartupFailed`],
     /// [`EndpointError::Lost`], [`EndpointError::Switch`], [`EndpointError::Startup`],
     /// [`EndpointError::Device`], [`EndpointError::Ended`].
     pub fn start(&self, private_data: &[u8]) -> Result<Vec<u8>, EndpointError> {

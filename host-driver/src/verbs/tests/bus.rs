@@ -72,6 +72,7 @@ fn memory_of_the_caller_is_the_devices_until_its_region_ends() {
     assert!(matches!(refused, Err(DriverError::Memory { .. })));
 }
 
+/// DDP-057: memory that this process gave for reading is no region that a peer writes.
 #[test]
 fn what_the_device_only_reads_is_never_written() {
     let (function, context) = open();

@@ -164,6 +164,7 @@ fn a_queue_is_used_again_when_its_connections_have_gone() {
     assert!(matches!(refused, Err(DriverError::Configuration { .. })));
 }
 
+/// DDP-056: nobody shares a domain with another one unasked.
 #[test]
 fn domains_have_numbers_of_their_own_until_they_are_empty() {
     let (_test, context, domain, _queue) = prepare();
@@ -177,6 +178,7 @@ fn domains_have_numbers_of_their_own_until_they_are_empty() {
     assert_eq!(again.number(), number);
 }
 
+/// DDP-057: a region is of memory that its own context has mapped.
 #[test]
 fn objects_of_two_devices_do_not_mix() {
     let (_test, context, domain, queue) = prepare();

@@ -70,7 +70,8 @@ fn connections_are_accepted_in_the_order_in_which_they_were_established() {
     assert_eq!(listener.counts().opened, 2);
 }
 
-/// Each limit at its value: the next SYN is dropped and counted, and others are not affected.
+/// DDP-058: each limit at its value, that of one address too: the next SYN is dropped and counted,
+/// and others are not affected.
 #[test]
 fn each_limit_drops_the_next_syn() {
     let mut listener = listener();

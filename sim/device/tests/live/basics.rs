@@ -175,7 +175,8 @@ fn messages_of_any_length_arrive() {
     close(&initiator, &responder);
 }
 
-/// START-008, START-011: applications talk first, one of them rejects, and they go on talking.
+/// START-002, START-008, START-011, START-037: applications talk first, the last word goes with the
+/// call that expects the Request, one of them rejects, and they go on talking.
 #[test]
 fn a_rejected_connection_is_a_stream_again() {
     let scene = Scene::new(false);
@@ -235,7 +236,7 @@ fn a_rejected_connection_is_a_stream_again() {
     );
 }
 
-/// START-005: the end that opened TCP need not be MPA's initiator.
+/// START-005, START-006: the end that opened TCP need not be MPA's initiator.
 #[test]
 fn a_tcp_server_may_be_the_initiator() {
     let scene = Scene::new(false);

@@ -6,13 +6,15 @@ use crate::hostile_ground::{options, refused, settings, Ground};
 use crate::raw::Raw;
 use crate::scene::{completion, event, End, PATIENCE, PORT};
 use crate::stranger::mpa::{
-    start, start_enhanced, FLAG_CRC, FLAG_REJECTED, KEY_REPLY, KEY_REQUEST, START_OCTETS,
+    start, start_enhanced, FLAG_CRC, FLAG_REJECTED, KEY_REPLY, KEY_REQUEST, PEER_TO_PEER,
+    START_OCTETS,
 };
 use crate::stranger::port::Faults;
 use crate::stranger::wiretap::Segment;
-use crate::stranger::{ddp, Conn, Talk};
-use rnic_driver::verbs::endpoint::{EndpointError, PairEvent, QueuePair, Stream};
-use rnic_iwarp::startup::{Settings, StartupError};
+use crate::stranger::{ddp, Conn, End as EndOfPeer, Talk};
+use rnic_driver::verbs::endpoint::{EndpointError, PairEvent, QueuePair, SendOperation, Stream};
+use rnic_iwarp::queue_pair::Status;
+use rnic_iwarp::startup::{Rtr, RtrKinds, Settings, StartupError};
 
 /// Where a frame has its revision.
 const REVISION: usize = 17;
@@ -66,8 +68,8 @@ fn expect_full_operation(conn: Conn, begin: usize, pair: &QueuePair) {
     assert_eq!(event(pair), PairEvent::Established);
 }
 
-/// START-022, START-033: Private Data of any length that the field can say, none included, in
-/// either frame of revision 0, and from there into full operation.
+/// START-006, START-022, START-033: Private Data of any length that the field can say, none
+/// included, in either frame of revision 0.
 #[test]
 fn private_data_of_revision_0_may_be_as_long_as_its_field_says() {
     let ground = Ground::new("model");
@@ -307,4 +309,70 @@ fn a_reply_that_is_lost_is_sent_again_while_the_device_receives() {
     expect_full_operation(conn, reply.len(), &pair);
     drop(pair);
     ground.expect_clean(0);
+}
+
+/// START-046: the application rejects and closes at once, or lets go: the peer has the Reply whole,
+/// then a FIN, and no RST.
+#[test]
+fn a_rejection_arrives_before_the_end_that_follows_it() {
+    let ground = Ground::new("model");
+    let no = start(&KEY_REPLY, FLAG_CRC | FLAG_REJECTED, 1, &[b'n'; 500]);
+    for finishes in [true, false] {
+        let (conn, stream) = ground.accept();
+        conn.send(&start(&KEY_REQUEST, FLAG_CRC, 1, b""));
+        let request = stream.request(&settings(false), b"").expect("a Request");
+        let stream = request.reject(&[b'n'; 500]).expect("it waits");
+        if finishes {
+            stream.finish().expect("it is open");
+        }
+        drop(stream);
+        assert_eq!(conn.wait_end(), EndOfPeer::Fin);
+        assert_eq!(conn.received(), no);
+        conn.close();
+        drop(conn);
+        ground.expect_clean(0);
+    }
+}
+
+/// MPA2-005, MPA2-010: each kind of ready-to-receive message is the first FPDU, before a Send that
+/// was posted as soon as that could be, and completes nothing.
+#[test]
+fn the_ready_to_receive_message_is_first_and_completes_nothing() {
+    let ground = Ground::new("model");
+    for (kind, words, opcode) in [
+        (Rtr::Fpdu, [PEER_TO_PEER | 0x4001, 1], None),
+        (Rtr::Write, [PEER_TO_PEER | 1, 0x8001], Some(ddp::WRITE)),
+        (
+            Rtr::Read,
+            [PEER_TO_PEER | 1, 0x4001],
+            Some(ddp::READ_REQUEST),
+        ),
+    ] {
+        let settings = Settings {
+            peer_to_peer: true,
+            rtr: RtrKinds::only(kind),
+            ..settings(false)
+        };
+        let (conn, stream) = ground.connect();
+        let reply = start_enhanced(&KEY_REPLY, FLAG_CRC, words, b"");
+        let (pair, started) = start_with(&ground, (&conn, stream), (&settings, b""), &reply);
+        started.expect("a Reply");
+        let mut memory = ground.end.context.allocate(4).expect("memory");
+        memory.write(0, b"work").expect("it fits");
+        let payload = [memory.part(0..4).expect("all of it")];
+        pair.post_send(7, &SendOperation::send(&payload))
+            .expect("posted");
+        let talk = Talk::new(conn, ENHANCED_OCTETS, [false, false]);
+        let heard = talk.wait_heard(2);
+        let first = (!heard[0].is_empty()).then(|| ddp::opcode(&heard[0]));
+        assert_eq!(first, opcode, "{kind:?}");
+        assert_eq!(ddp::opcode(&heard[1]), ddp::SEND, "{kind:?}");
+        let done = completion(&pair);
+        assert_eq!((done.id, done.status), (7, Status::Success));
+        let more = pair.poll_completion().expect("it is there");
+        assert!(more.is_none(), "{more:?}");
+        drop(pair);
+        drop(talk);
+        ground.expect_clean(0);
+    }
 }
