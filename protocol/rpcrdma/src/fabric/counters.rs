@@ -31,6 +31,8 @@ pub struct Counters {
     pub invalidations: u64,
     /// Most STags that were valid at once.
     pub stags_max: u32,
+    /// Most Reads of one end here that were outstanding at once.
+    pub reads_outstanding_max: u32,
     /// Accesses by the peer that a right, a bound or an invalid STag refused; each ends its
     /// connection.
     pub refused_accesses: u64,

@@ -28,14 +28,17 @@ impl End<'_> {
             return Err(VerbsError::Closed);
         }
         let side = &mut link.sides[side];
+        let host = &mut self.fabric.hosts[side.host];
         if side.outstanding() >= self.fabric.settings.sends as usize {
             return Err(VerbsError::QueueFull);
         }
         if let Operation::Read { .. } = operation {
-            if side.reads_outstanding >= self.fabric.settings.reads {
+            if side.reads_outstanding >= side.reads_max {
                 return Err(VerbsError::QueueFull);
             }
             side.reads_outstanding += 1;
+            let most = &mut host.counters.reads_outstanding_max;
+            *most = (*most).max(side.reads_outstanding);
         }
         side.posted.push_back(Request {
             tag,
@@ -64,8 +67,9 @@ impl Memory for End<'_> {
 impl Verbs for End<'_> {
     fn limits(&self) -> Limits {
         let settings = &self.fabric.settings;
+        let (link, side) = self.id.parts();
         Limits {
-            reads: settings.reads,
+            reads: self.fabric.links[link].sides[side].reads_max,
             sends: settings.sends,
             receives: settings.receives,
             pieces: PIECES,

@@ -1,4 +1,5 @@
 //! One connection: what is in flight each way, and what has completed.
+use super::Settings;
 use crate::place::Place;
 use crate::verbs::{Completion, Status, Work};
 use crate::wire::Segment;
@@ -68,18 +69,22 @@ pub(super) struct Side {
     pub(super) reads: VecDeque<Request>,
     /// Reads of this end that are posted, or at the peer.
     pub(super) reads_outstanding: u32,
+    /// Most of them at once.
+    pub(super) reads_max: u32,
     pub(super) receives: VecDeque<(u64, Place)>,
     pub(super) completions: VecDeque<Completion>,
 }
 
 impl Side {
-    pub(super) fn new(host: usize, sends: usize, receives: usize) -> Self {
+    pub(super) fn new(host: usize, settings: &Settings) -> Self {
+        let (sends, receives) = (settings.sends as usize, settings.receives as usize);
         Self {
             host,
             posted: VecDeque::with_capacity(sends),
             unacked: VecDeque::with_capacity(sends),
             reads: VecDeque::with_capacity(sends),
             reads_outstanding: 0,
+            reads_max: settings.reads,
             receives: VecDeque::with_capacity(receives),
             completions: VecDeque::with_capacity(sends + receives),
         }

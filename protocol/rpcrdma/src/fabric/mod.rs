@@ -126,14 +126,20 @@ impl Fabric {
 
     /// A connection of two different hosts: its ends at `first` and at `second`.
     pub fn connect(&mut self, first: HostId, second: HostId) -> (EndId, EndId) {
-        let (sends, receives) = (self.settings.sends, self.settings.receives);
-        let side = |host: HostId| Side::new(host.0, sends as usize, receives as usize);
+        let side = |host: HostId| Side::new(host.0, &self.settings);
         self.links.push(Link {
             is_open: true,
             sides: [side(first), side(second)],
         });
         let end = EndId((self.links.len() as u32 - 1) << 1);
         (end, end.peer())
+    }
+
+    /// Let `end` have fewer Reads outstanding than [`Settings::reads`]: a smaller ORD than the IRD
+    /// of its peer.
+    pub fn limit_reads(&mut self, end: EndId, reads: u32) {
+        let (link, side) = end.parts();
+        self.links[link].sides[side].reads_max = reads.min(self.settings.reads);
     }
 
     /// Connect the hosts of `end` and its peer again. The old connection is closed; its

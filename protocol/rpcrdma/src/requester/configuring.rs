@@ -16,11 +16,14 @@ const RESULT_OCTETS: u32 = 12;
 impl Requester {
     pub(crate) fn set_configure(&mut self, configure: Option<Configure>) {
         self.configure = configure;
+        self.unanswered = 0;
     }
 
     /// Queue the call before all others. Without a free slot the connection stays as it is.
     pub(crate) fn begin_configuration<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
-        let Some(configure) = self.configure else {
+        // A peer that takes the question and never answers would hold up all calls for good.
+        let may_ask = self.unanswered < ctx.settings.attempts_max;
+        let Some(configure) = self.configure.filter(|_| may_ask) else {
             return;
         };
         let Some(index) = self.free.pop() else {
@@ -80,7 +83,9 @@ impl Requester {
         };
         let mut reader = Reader::of_send(header, None);
         let status = ReplyHeader::read(&mut reader).map(|header| header.status);
-        let (Ok(ReplyStatus::Success), Ok(reply)) = (status, ConfigReply::read(&mut reader)) else {
+        let reply = ConfigReply::read(&mut reader);
+        let reply = reply.and_then(|reply| reader.finish().map(|()| reply));
+        let (Ok(ReplyStatus::Success), Ok(reply)) = (status, reply) else {
             ctx.counters.refused_configurations += 1;
             return;
         };
@@ -88,7 +93,10 @@ impl Requester {
         let agreed = &mut ctx.channel.agreed;
         // A Send of ours is never longer than our own buffer, whatever the peer would take.
         agreed.send_octets = reply.maxcall_sendsize.min(octets);
-        agreed.receive_octets = octets;
+        // The server does not say how long a Send of its own can be: what it receives is the best
+        // guess. Where that is too low, a reply chunk is offered that was not needed.
+        let of_server = reply.maxcall_sendsize.max(agreed.receive_octets);
+        agreed.receive_octets = octets.min(of_server);
         agreed.peer_reads = reply.maxrdmaread > 0;
         agreed.reads = agreed.reads.min(reply.maxrdmaread);
         agreed.padding = reply.padding(configure.padding_threshold);

@@ -47,6 +47,8 @@ pub(crate) struct Requester {
     dones: VecDeque<u32>,
     /// Replies whose read lists wait for memory of the pool.
     waiting: VecDeque<u32>,
+    /// Replies whose read lists are being read.
+    reading: Vec<u32>,
     reads: VecDeque<ReadJob>,
     order: u64,
     /// The XID of the last call, and of the next.
@@ -57,6 +59,8 @@ pub(crate) struct Requester {
     /// Chunks are never used: these are reverse calls (RFC 8167).
     is_reverse: bool,
     configure: Option<Configure>,
+    /// Connections in a row that have ended without an answer to CONF_RDMA.
+    unanswered: u32,
     scratch: Vec<u8>,
 }
 
@@ -76,6 +80,7 @@ impl Requester {
             credits_asked: credits,
             dones: VecDeque::with_capacity(count as usize),
             waiting: VecDeque::new(),
+            reading: Vec::new(),
             reads: VecDeque::new(),
             order: 0,
             last_xid: None,
@@ -84,6 +89,7 @@ impl Requester {
             reconnect_at: 0,
             is_reverse,
             configure: None,
+            unanswered: 0,
             scratch: Vec::new(),
         }
     }
@@ -265,8 +271,8 @@ impl Requester {
 
     /// The time at which something is to be done without any event.
     pub(crate) fn deadline(&self) -> Option<u64> {
-        let flight = self.flight.iter();
-        flight
+        let timed = self.flight.iter().chain(&self.reading);
+        timed
             .map(|&index| self.slots[index as usize].deadline)
             .min()
     }

@@ -32,6 +32,8 @@ impl Requester {
             };
             self.waiting.pop_front();
             slot.sink = Some(sink);
+            slot.deadline = ctx.now + ctx.settings.read_time_out_us;
+            self.reading.push(index);
             let (reads, reads_left) = (&mut self.reads, &mut slot.reads_left);
             let body = lay_out(&header, sink, &mut slot.chunks, |source, sink| {
                 *reads_left += 1;
@@ -58,6 +60,7 @@ impl Requester {
         ctx: &mut Context<'_, V>,
         events: &mut VecDeque<Event>,
     ) {
+        self.reading.retain(|&reading| reading != index);
         self.dones.push_back(self.slots[index as usize].xid);
         self.end(index, Ok(()), ctx, events);
     }

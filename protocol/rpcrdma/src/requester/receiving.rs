@@ -141,6 +141,9 @@ impl Requester {
         events: &mut VecDeque<Event>,
     ) {
         self.count_grant(header.credits(), ctx);
+        if self.slots[index as usize].is_configuration {
+            self.unanswered = 0;
+        }
         if let Kind::Error(body) = header.kind() {
             self.credits.replied(header.credits(), false);
             ctx.counters.errors_received += 1;
@@ -150,7 +153,8 @@ impl Requester {
             self.apply_configuration(header, ctx);
         }
         let has_reads = header.reads().next().is_some();
-        let may_read = has_reads && ctx.channel.agreed.read_lists && !self.is_reverse;
+        let agreed = &ctx.channel.agreed;
+        let may_read = has_reads && agreed.read_lists && agreed.reads > 0 && !self.is_reverse;
         self.credits.replied(header.credits(), may_read);
         ctx.counters.replies_received += 1;
         let slot = &mut self.slots[index as usize];

@@ -7,14 +7,20 @@ use crate::verbs::Verbs;
 use std::collections::VecDeque;
 
 impl Requester {
-    /// Close the connection if a call on it is not answered in time. It is never sent again on
-    /// the same one: the peer may only be slow, and would have two of the same XID.
+    /// Close the connection if a call on it is not answered in time, or a Read of its reply. It is
+    /// never sent again on the same one: the peer may only be slow, and would have two of the same
+    /// XID.
     pub(crate) fn check_time<V: Verbs>(&mut self, ctx: &mut Context<'_, V>) {
         let is_late = self.deadline().is_some_and(|deadline| deadline <= ctx.now);
-        if is_late && ctx.channel.is_open() {
-            ctx.counters.call_time_outs += 1;
-            ctx.channel.close(ctx.verbs);
+        if !is_late || !ctx.channel.is_open() {
+            return;
         }
+        let mut reading = self.reading.iter();
+        match reading.any(|&index| self.slots[index as usize].deadline <= ctx.now) {
+            true => ctx.counters.read_time_outs += 1,
+            false => ctx.counters.call_time_outs += 1,
+        }
+        ctx.channel.close(ctx.verbs);
     }
 
     /// The connection is over, and nothing of it outstanding: calls without an outcome are queued
@@ -27,6 +33,7 @@ impl Requester {
     ) {
         self.dones.clear();
         self.waiting.clear();
+        self.reading.clear();
         self.reads.clear();
         self.flight.clear();
         self.credits = Credits::new(self.credits_asked);
@@ -35,6 +42,7 @@ impl Requester {
             slot.is_sending = false;
             slot.reads_left = 0;
             if slot.is_configuration {
+                self.unanswered += u32::from(slot.state == State::Sent);
                 slot.clear_reply();
                 self.withdraw(index, ctx);
                 self.free_slot(index, ctx.pool);

@@ -85,6 +85,8 @@ pub(super) struct Slot {
     /// The message as it was received, what it asked for, and where its body begins.
     pub(super) received: Vec<u8>,
     pub(super) asked: u32,
+    /// It is the first call of its connection.
+    pub(super) is_first: bool,
     pub(super) body_at: usize,
     /// The stream of a long call, which was in the chunk of position 0.
     pub(super) body: Vec<u8>,
@@ -116,6 +118,7 @@ impl Slot {
             xid: 0,
             received: Vec::new(),
             asked: 0,
+            is_first: false,
             body_at: 0,
             body: Vec::new(),
             body_place: None,
@@ -178,6 +181,6 @@ impl Hash for Slot {
             self.outstanding,
         )
             .hash(state);
-        (self.awaits_done, self.is_held).hash(state);
+        (self.awaits_done, self.is_held, self.is_first).hash(state);
     }
 }

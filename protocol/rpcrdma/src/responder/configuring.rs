@@ -19,12 +19,7 @@ impl Responder {
     }
 
     /// Reply to the call in a slot if it is one of the configuration. False: it is the program's.
-    pub(super) fn configure<V: Verbs>(
-        &mut self,
-        index: u32,
-        is_first: bool,
-        ctx: &mut Context<'_, V>,
-    ) -> bool {
+    pub(super) fn configure<V: Verbs>(&mut self, index: u32, ctx: &mut Context<'_, V>) -> bool {
         let Some(policy) = self.configuration else {
             return false;
         };
@@ -37,7 +32,9 @@ impl Responder {
         if call.program != PROGRAM.number {
             return false;
         }
+        let is_first = slot.is_first;
         let request = ConfigRequest::read(&mut reader);
+        let request = request.and_then(|request| reader.finish().map(|()| request));
         let status = match (call.version == PROGRAM.version, call.procedure, request) {
             (false, ..) => ReplyStatus::ProgramMismatch {
                 low: PROGRAM.version,

@@ -1,6 +1,7 @@
 //! Read chunks of calls: memory for them, Reads in order, and the call when it is whole.
 use super::call::State;
 use super::Responder;
+use crate::binding::conf_rdma;
 use crate::binding::rpc::CallHeader;
 use crate::connection::{Context, Event, Half};
 use crate::place::Place;
@@ -49,7 +50,8 @@ impl Responder {
         let refused = if self.is_reverse && has_chunks {
             // RFC 8167 section 5.1: reverse calls have no chunks.
             Err(Refused::NotEligible)
-        } else if needed > ctx.pool.octets_max() {
+        } else if needed > ctx.pool.octets_max() || octets > 0 && ctx.channel.agreed.reads == 0 {
+            // RPC-037: nor could a peer be read from that takes no Reads.
             Err(Refused::ReadOctets)
         } else if self.slots[index as usize].has_body || !has_chunks {
             Ok(())
@@ -98,7 +100,8 @@ impl Responder {
         let Ok(call) = CallHeader::read(&mut reader) else {
             return Ok(());
         };
-        let mut programs = self.programs.iter();
+        let configuration = self.configuration.map(|_| &conf_rdma::PROGRAM);
+        let mut programs = self.programs.iter().chain(configuration);
         let program = programs.find(|program| program.number == call.program);
         program.map_or(Ok(()), |program| {
             program.check_chunks(&header, &call, stream)
@@ -192,8 +195,7 @@ impl Responder {
         events: &mut VecDeque<Event>,
     ) {
         self.slots[index as usize].state = State::Open;
-        let is_first = std::mem::take(&mut self.is_first);
-        if !self.configure(index, is_first, ctx) {
+        if !self.configure(index, ctx) {
             events.push_back(Event::Call(self.id(index)));
         }
     }

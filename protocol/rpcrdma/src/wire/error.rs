@@ -85,7 +85,8 @@ pub enum Refused {
     OtherXid,
     /// A read position beyond all octets that are before it.
     Beyond,
-    /// More octets to be read than [`Caps::read_octets_max`].
+    /// More octets to be read than [`Caps::read_octets_max`], or than there is memory for; or any,
+    /// from a peer that takes no Reads (RPC-037).
     ReadOctets,
     /// Two segments for results share octets.
     Overlap,

@@ -1,5 +1,5 @@
 //! CONF_RDMA between both ends, and what is sent differently after it.
-use crate::harness::{ask, World, GET, LIST, NULL, PUT};
+use crate::harness::{ask, World, GET, LIST, NULL, PARTS, PUT};
 use rpcrdma::binding::auth::flavor;
 use rpcrdma::fabric;
 use rpcrdma::{Configure, Policy, Settings};
@@ -15,11 +15,21 @@ const POLICY: Policy = Policy {
 
 /// Both ends have buffers of 16 KiB, and no private data.
 fn world(configure: Option<Configure>, policy: Option<Policy>, fabric: fabric::Settings) -> World {
-    let settings = Settings {
-        inline_octets: 16_384,
+    world_of([16_384; 2], configure, policy, fabric)
+}
+
+/// Both ends have buffers of their own, and no private data.
+fn world_of(
+    octets: [u32; 2],
+    configure: Option<Configure>,
+    policy: Option<Policy>,
+    fabric: fabric::Settings,
+) -> World {
+    let [client, server] = octets.map(|inline_octets| Settings {
+        inline_octets,
         ..Settings::default()
-    };
-    let mut world = World::new(fabric, settings, settings);
+    });
+    let mut world = World::new(fabric, client, server);
     world.peer_data = [None, None];
     world.client.endpoint.set_configure(configure);
     world.server.endpoint.set_configuration_policy(policy);
@@ -66,39 +76,87 @@ fn a_weak_flavor_configures_nothing() {
         user: None,
         ..CONFIGURE
     };
-    let mut world = world(Some(weak), Some(POLICY), Default::default());
-    world.call(ask(NULL, 0, 0));
-    assert_eq!(world.server.endpoint.counters().refused_configurations, 1);
-    assert_eq!(world.client.endpoint.counters().refused_configurations, 1);
-    assert!(send_octets(&mut world, ask(PUT, 4, 6_000)) < 200);
-    world.assert_clean();
+    for (configure, policy) in [(weak, Some(POLICY)), (CONFIGURE, None)] {
+        let mut world = world(Some(configure), policy, Default::default());
+        world.call(ask(NULL, 0, 0));
+        let refused = [&world.server, &world.client]
+            .map(|side| side.endpoint.counters().refused_configurations);
+        assert_eq!(refused, [u64::from(policy.is_some()), 1]);
+        assert!(send_octets(&mut world, ask(PUT, 4, 6_000)) < 200);
+        world.assert_clean();
+    }
 }
 
-/// RPC-037, RPC-045: a client that can be read from by nobody offers no read chunks; at most as
-/// many Reads as the configuration says are outstanding, whatever the hardware takes.
+/// RPC-033, RPC-036: the server's answer says what it receives, and nothing of what it can send:
+/// where that is less than the client takes, a long reply has its chunk all the same.
+#[test]
+fn a_server_with_shorter_buffers_has_room_for_its_replies() {
+    for octets in [[16_384, 4_096], [4_096, 16_384], [1_024, 2_048]] {
+        let mut world = world_of(octets, Some(CONFIGURE), Some(POLICY), Default::default());
+        world.call(ask(NULL, 0, 0));
+        for length in [900, 3_900, 4_100, 10_000, 17_000] {
+            world.call(ask(LIST, 4, length));
+            world.call(ask(PUT, 4, length));
+        }
+        world.assert_clean();
+    }
+}
+
+/// RPC-037: as many Reads as the configuration says are outstanding, whatever the hardware takes.
 #[test]
 fn reads_keep_to_the_configuration() {
     for reads in [1, 2, 8] {
-        let fabric = fabric::Settings {
-            reads,
-            ..fabric::Settings::default()
-        };
-        let mut world = world(Some(CONFIGURE), Some(POLICY), fabric);
+        let mut world = world(Some(CONFIGURE), Some(POLICY), Default::default());
+        world.fabric.limit_reads(world.client.end, reads);
+        world.reconnect();
         world.is_stepped = true;
         world.call(ask(NULL, 0, 0));
-        let calls: Vec<_> = (0..12)
-            .map(|index| {
-                let asked = ask(PUT, index, 60_000 + index);
-                (world.submit(asked).expect("room"), asked)
-            })
-            .collect();
-        world.run();
-        calls
-            .into_iter()
-            .for_each(|(call, asked)| world.check(call, asked));
+        call_all(&mut world, PUT);
         let counters = world.fabric.counters(world.client.host);
         assert_eq!((counters.excess_reads, counters.reads), (0, 12));
-        world.assert_clean();
+        let most = world
+            .fabric
+            .counters(world.server.host)
+            .reads_outstanding_max;
+        assert_eq!(most, reads);
+    }
+}
+
+/// Twelve calls at once, each of 60,000 octets an item.
+fn call_all(world: &mut World, procedure: u32) {
+    let calls: Vec<_> = (0..12)
+        .map(|index| {
+            let asked = ask(procedure, index, 60_000 + index);
+            (world.submit(asked).expect("room"), asked)
+        })
+        .collect();
+    world.run();
+    for (call, asked) in calls {
+        world.check(call, asked);
+    }
+    world.assert_clean();
+}
+
+/// RPC-045: the three read chunks of a call queue at the server, which has one Read outstanding
+/// where the client takes one, by its configuration or by the ORD of the connection; and as many
+/// as both take where they take more.
+#[test]
+fn read_chunks_of_one_call_queue() {
+    for (ord, takes, most) in [(8, 1, 1), (1, 8, 1), (8, 2, 2), (8, 8, 3)] {
+        let mut world = world(Some(CONFIGURE), Some(POLICY), Default::default());
+        world.fabric.limit_reads(world.client.end, takes);
+        world.fabric.limit_reads(world.server.end, ord);
+        world.reconnect();
+        world.is_stepped = true;
+        world.call(ask(NULL, 0, 0));
+        world.call(ask(PARTS, 3, 20_001));
+        let [client, server] =
+            [&world.client, &world.server].map(|side| world.fabric.counters(side.host));
+        assert_eq!((client.reads, client.excess_reads), (3, 0));
+        assert_eq!(server.reads_outstanding_max, most, "{ord} {takes}");
+        call_all(&mut world, PARTS);
+        let server = world.fabric.counters(world.server.host);
+        assert_eq!(server.reads_outstanding_max, ord.min(takes));
     }
 }
 

@@ -5,7 +5,7 @@
 mod program;
 
 pub use program::{
-    pattern, GET, LIST, LONG_LIST, LONG_PUT, NULL, PAIR, PATTERN_OCTETS, PROGRAMS, PUT, TEST,
+    pattern, GET, LIST, LONG_LIST, LONG_PUT, NULL, PAIR, PARTS, PATTERN_OCTETS, PROGRAMS, PUT, TEST,
 };
 
 use rpcrdma::binding::auth::Credential;
@@ -74,8 +74,18 @@ pub fn write_call(message: &mut Message, xid: u32, ask: Ask, source: MemoryId) {
             .opaque(&pattern(ask.offset, ask.length))
             .expect("short");
     }
-    if matches!(ask.procedure, PUT | LONG_PUT) {
-        message.item(place).expect("one item");
+    for further in items(ask.procedure) {
+        let offset = place.offset + u64::from(further);
+        message.item(Place { offset, ..place }).expect("few items");
+    }
+}
+
+/// How far from the offset of a call each of its items begins.
+fn items(procedure: u32) -> std::ops::Range<u32> {
+    match procedure {
+        PUT | LONG_PUT => 0..1,
+        PARTS => 0..3,
+        _ => 0..0,
     }
 }
 
@@ -291,12 +301,14 @@ impl World {
         let mut reader = request.reader();
         let call = CallHeader::read(&mut reader).expect("a right call");
         message.clear();
-        ReplyHeader {
-            xid: call.xid,
-            status: ReplyStatus::Success,
-        }
-        .write(message);
-        if call.procedure != NULL {
+        let is_here = call.program == TEST.number;
+        let status = match is_here {
+            true => ReplyStatus::Success,
+            false => ReplyStatus::ProgramUnavailable,
+        };
+        let xid = call.xid;
+        ReplyHeader { xid, status }.write(message);
+        if is_here && call.procedure != NULL {
             let (offset, length) = (reader.u32().expect("offset"), reader.u32().expect("length"));
             let place = Place {
                 memory: server.pattern,
@@ -320,26 +332,25 @@ impl World {
                         let inline = reader.inline_opaque(u32::MAX).expect("the inline octets");
                         assert!(inline == expected(offset, length));
                     }
-                    let item = reader.opaque(PATTERN_OCTETS).expect("the item");
-                    scratch.resize(length as usize, 0);
-                    match item {
-                        Opaque::Inline { octets, .. } => scratch.copy_from_slice(octets),
-                        Opaque::Chunk(at) => {
-                            fabric
-                                .memory(server.host)
-                                .load(at, scratch)
-                                .expect("inside");
+                    for further in items(call.procedure) {
+                        let item = reader.opaque(PATTERN_OCTETS).expect("the item");
+                        scratch.resize(length as usize, 0);
+                        match item {
+                            Opaque::Inline { octets, .. } => scratch.copy_from_slice(octets),
+                            Opaque::Chunk(at) => {
+                                let memory = fabric.memory(server.host);
+                                memory.load(at, scratch).expect("inside");
+                            }
                         }
+                        let expected = expected(offset + further, length);
+                        assert!(*scratch == expected, "PUT {offset} {length} {further}");
                     }
-                    assert!(
-                        *scratch == expected(offset, length),
-                        "PUT {offset} {length}"
-                    );
-                    message.u32(item.length());
+                    message.u32(length);
                 }
             }
         }
-        reader.finish().expect("nothing else");
+        let finished = reader.finish();
+        assert!(!is_here || finished.is_ok(), "{finished:?}");
         let mut end = fabric.end(server.end);
         let replied = server
             .endpoint

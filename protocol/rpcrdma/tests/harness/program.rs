@@ -24,6 +24,9 @@ pub const TELL: u32 = 7;
 /// Answered when the client has answered a reverse call with these octets by the same ones.
 pub const CALL_BACK: u32 = 8;
 
+/// As PUT, with three items: the octets, and those from one and from two octets further on.
+pub const PARTS: u32 = 9;
+
 /// What CALL_BACK is answered when the client has refused the reverse call.
 pub const REFUSED: u32 = u32::MAX;
 
@@ -58,6 +61,10 @@ pub const TEST: Program<'static> = Program {
         Procedure::listing(LONG_LIST, "LONG_LIST", 4),
         Procedure::simple(TELL, "TELL", 4),
         Procedure::simple(CALL_BACK, "CALL_BACK", 4),
+        Procedure {
+            arguments: Items::Anywhere(3),
+            ..Procedure::simple(PARTS, "PARTS", 4)
+        },
     ],
 };
 pub static PROGRAMS: [Program<'static>; 1] = [TEST];

@@ -7,6 +7,9 @@ mod harness;
 
 mod client_actions;
 mod clients;
+mod configured_reads;
+mod configuring_clients;
+mod configuring_servers;
 mod peer;
 mod server_actions;
 mod servers;

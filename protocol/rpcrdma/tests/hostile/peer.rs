@@ -103,10 +103,15 @@ impl Scene {
 
     /// Another connection between the two.
     pub fn reconnect(&mut self) {
+        self.reconnect_with(Some(Settings::default().private_data()));
+    }
+
+    /// Another connection between the two, at whose start the hostile end says this.
+    pub fn reconnect_with(&mut self, data: Option<PrivateData>) {
         let end = self.hostile_end();
         self.world.fabric.reconnect(end);
         self.post_receives();
-        let data = Some(Settings::default().private_data());
+        self.is_closed = false;
         let side = match self.is_client {
             true => &mut self.world.client,
             false => &mut self.world.server,

@@ -170,3 +170,42 @@ fn a_read_withheld_closes_the_connection() {
     assert_eq!(scene.endpoint().counters().read_time_outs, 1);
     assert_eq!(scene.world.server.pool.octets_in_use(), 0);
 }
+
+/// RPC-052: a server that names a long reply and does not answer the Read of it is left after 30 s,
+/// and the call goes again.
+#[test]
+fn a_read_of_a_reply_withheld_closes_the_connection() {
+    let settings = Settings {
+        read_lists: true,
+        ..Settings::default()
+    };
+    let mut scene = Scene::client(settings, false);
+    scene.world.submit(ask(LIST, 0, 2_000)).expect("room");
+    scene.run();
+    scene.world.now = 1_000_000;
+    let xid = scene.received[0].xid();
+    let source = scene.expose(0, 2_028, rpcrdma::verbs::Rights::Read);
+    let lists = Lists {
+        reads: vec![(0, source)],
+        ..Lists::default()
+    };
+    scene.deliver_only(&message(xid, 8, Form::Nomsg, &lists, &[]));
+    assert!(scene.world.client.pool.octets_in_use() > 0);
+    assert_eq!(scene.endpoint().deadline(), Some(31_000_000));
+    scene.world.now = 30_999_999;
+    scene.poll_tested();
+    assert!(!scene.is_closed);
+    scene.world.now = 31_000_000;
+    scene.poll_tested();
+    assert!(scene.is_closed && scene.world.told.is_empty());
+    let counters = scene.endpoint().counters();
+    assert_eq!((counters.read_time_outs, counters.call_time_outs), (1, 0));
+    assert_eq!(scene.world.client.pool.octets_in_use(), 0);
+    assert_eq!(
+        (
+            scene.endpoint().calls_waiting(),
+            scene.endpoint().deadline()
+        ),
+        (1, None)
+    );
+}
