@@ -64,7 +64,7 @@ def rows():
               kills=True)
     yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, kills=True,
               **delay)
-    yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
+    yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=1000, seconds=400)
     yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
     yield Row(f"{ours}, files, RTL", our_client.files, dut="rtl", files=100, **delay)
