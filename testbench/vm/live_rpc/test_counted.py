@@ -10,6 +10,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "live"))
 
 # pylint: disable=wrong-import-position
+import counters
 import nfs
 from processes import Failed
 
@@ -37,6 +38,28 @@ class Mountstats(unittest.TestCase):
         for what, at in (("bytes:", "/"), ("bytes:", "/none"), ("xprt:\trdma", "/tcp")):
             with self.assertRaisesRegex(Failed, "has no line"):
                 nfs.numbers(MOUNTSTATS, what, at)
+
+
+class Counters(unittest.TestCase):
+    """What Linux' server is to have counted."""
+
+    def test_segments_are_counted_by_who_uses_them(self):
+        lines = [
+            "sent xid 0x00000001 vers 1 credits 32 MSG",
+            "sent xid 0x00000002 vers 1 credits 32 MSG read 84 0x1:10:0x0 read 84 0x2:6:0x0",
+            "sent xid 0x00000003 vers 1 credits 32 NOMSG read 0 0x3:9:0x0 reply 0x4:900:0x0",
+            "sent xid 0x00000004 vers 1 credits 32 MSG write 0x5:8:0x0 0x6:8:0x8 write 0x7:8:0x0",
+            "received xid 0x00000004 vers 1 credits 8 MSG write 0x5:8:0x0 0x6:0:0x8 write 0x7:1:0x0",
+        ]
+        self.assertEqual(counters.expected(lines), {"recv": 4, "read": 3, "write": 2})
+
+    def test_a_reply_counts_by_its_pieces(self):
+        used = "received xid 0x00000001 vers 1 credits 64 NOMSG reply 0x1:{}:0x0"
+        unused = "received xid 0x00000001 vers 1 credits 64 MSG reply 0x1:0:0x0"
+        for octets, pieces, written in ((68, counters.pieces_3, 3), (4096, counters.pieces_4, 1),
+                                        (4097, counters.pieces_4, 2)):
+            counts = counters.expected([used.format(octets), unused], pieces)
+            self.assertEqual(counts, {"recv": 0, "read": 0, "write": written})
 
 
 if __name__ == "__main__":
