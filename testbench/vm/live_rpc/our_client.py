@@ -179,12 +179,16 @@ def watch(stage, octets):
 
 def killed(stage):
     """Our client is killed in mid-copy: the next one can copy, and Linux keeps nothing of it."""
-    row = stage.row
+    row, idle, clean = stage.row, stage.guest.held(), stage.found()
     stage.guest.run("rm -rf /export/*")
     data, _ = stage.data(row.octets)
     with stage.start("nfs_copy", "put", data, "file") as process:
         watch(stage, row.octets // 4)
+        expect("whether the guest has nothing of a client", stage.guest.held() == idle, False)
         process.stop(signal.SIGKILL)
     expect("status of the client that was killed", process.process.returncode, -signal.SIGKILL)
+    expect("what the next program has in use", stage.found(), clean)
     there_and_back(stage, 131_072)
+    expect("what the one after the next client has in use", stage.found(), clean)
     wait_until(lambda: stage.nfs.open_connections() == 0, 30, "connections that stay")
+    stage.frees(idle)
