@@ -1,7 +1,6 @@
 """Rows in which Linux mounts our server."""
 
 import hashlib
-import signal
 import time
 
 import monitor
@@ -129,7 +128,7 @@ def killed(stage):
         stage.finish(stage.shell(WATCH, 40, OCTETS=row.octets // 4))
         # What is compared below tells a connection from none.
         expect("whether a client has nothing in use", monitor.in_use(stage.monitor) == clean, False)
-        server.stop(signal.SIGKILL)
+        stage.kill(server)
     expect("what the next program has in use", stage.found(), clean)
     begun = time.monotonic()
     with stage.server() as (port, server):

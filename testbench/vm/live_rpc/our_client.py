@@ -1,7 +1,7 @@
 """Rows in which our programs talk to Linux' server."""
 
+import itertools
 import re
-import signal
 
 import counters
 import headers
@@ -30,7 +30,7 @@ def counted(stage, what, run, pieces=counters.pieces_3):
     grown = {name: after[name] - before[name] for name in after}
     for name in SHORTAGES:
         expect(f"rdma_stat_{name}", grown[name], 0)
-    counts = counters.expected(headers.logged(stage.headers[logs:]).elements(), pieces)
+    counts = counters.expected(itertools.chain(*map(headers.logged, stage.headers[logs:])), pieces)
     expect(f"rdma_stat of {what}", {name: grown[name] for name in counts}, counts)
     stage.facts[what] = "/".join(map(str, counts.values()))
     return counts
@@ -185,8 +185,7 @@ def killed(stage):
     with stage.start("nfs_copy", "put", data, "file") as process:
         watch(stage, row.octets // 4)
         expect("whether the guest has nothing of a client", stage.guest.held() == idle, False)
-        process.stop(signal.SIGKILL)
-    expect("status of the client that was killed", process.process.returncode, -signal.SIGKILL)
+        stage.kill(process)
     expect("what the next program has in use", stage.found(), clean)
     there_and_back(stage, 131_072)
     expect("what the one after the next client has in use", stage.found(), clean)

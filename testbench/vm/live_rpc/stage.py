@@ -30,6 +30,8 @@ class Stage:
         self.monitor = None
         # Logs of headers, one for each run of a program.
         self.headers = []
+        # Which of them is that of the program that was killed.
+        self.killed = None
         # For the table: what was counted.
         self.facts = {}
 
@@ -88,6 +90,12 @@ class Stage:
         whoever had the device before has left nothing."""
         with self.server(UNKNOWN):
             return monitor.in_use(self.monitor)
+
+    def kill(self, process):
+        """Kill the program that was started last."""
+        self.killed = len(self.headers) - 1
+        process.stop(signal.SIGKILL)
+        expect("status of who was killed", process.process.returncode, -signal.SIGKILL)
 
     def frees(self, idle):
         """Wait until the guest has as many objects of RDMA as before."""

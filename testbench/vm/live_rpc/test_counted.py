@@ -49,7 +49,7 @@ class Counters(unittest.TestCase):
             "sent xid 0x00000002 vers 1 credits 32 MSG read 84 0x1:10:0x0 read 84 0x2:6:0x0",
             "sent xid 0x00000003 vers 1 credits 32 NOMSG read 0 0x3:9:0x0 reply 0x4:900:0x0",
             "sent xid 0x00000004 vers 1 credits 32 MSG write 0x5:8:0x0 0x6:8:0x8 write 0x7:8:0x0",
-            "received xid 0x00000004 vers 1 credits 8 MSG write 0x5:8:0x0 0x6:0:0x8 write 0x7:1:0x0",
+            "received xid 0x4 vers 1 credits 64 MSG write 0x5:8:0x0 0x6:0:0x8 write 0x7:1:0x0",
         ]
         self.assertEqual(counters.expected(lines), {"recv": 4, "read": 3, "write": 2})
 
