@@ -5,7 +5,7 @@ import time
 
 import monitor
 from processes import Failed, wait_until
-from stage import FREED_SECONDS, HERE, expect, facts, in_guest
+from stage import FREED_SECONDS, HERE, expect, facts, in_guest, places
 
 # Memory regions that Linux' client allots at a time: those of a call of 1 MiB, and two.
 ALLOTMENT = 4
@@ -18,9 +18,12 @@ until [ "$(size)" -ge "$OCTETS" ]; do usleep 10000; done
 """
 # A copy in blocks there and back, none of them through the guest's cache.
 COPY = """
+rm -f /tmp/back
 dd if="$DATA" of=/mnt/data bs=12345 oflag=direct 2>&1 || exit
 echo 3 >/proc/sys/vm/drop_caches
-echo "fact read $(dd if=/mnt/data bs=12345 iflag=direct 2>/dev/null | sha256sum | cut -d ' ' -f 1)"
+dd if=/mnt/data of=/tmp/back bs=12345 iflag=direct 2>&1 || exit
+echo "fact read $(sha256sum </tmp/back | cut -d ' ' -f 1)"
+rm /tmp/back
 """
 
 
@@ -103,9 +106,9 @@ def cut(stage):
         stage.nfs.mount("rdma", row.family, port)
         data, digest = stage.data(row.octets)
         job = stage.shell(COPY, row.seconds, DATA=in_guest(data))
-        for number in range(row.cuts):
-            octets = row.octets * (number + 1) // (row.cuts + 1)
-            stage.nfs.cut("/mnt/data", octets)
+        for path, count in (("/mnt/data", row.cuts - row.read_cuts), ("/tmp/back", row.read_cuts)):
+            for octets in places(row.octets, count):
+                stage.nfs.cut(path, octets)
         found = facts(stage.finish(job))
         expect("SHA-256", found.get("read"), digest)
         direct(stage)

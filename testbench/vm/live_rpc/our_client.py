@@ -6,7 +6,7 @@ import re
 import counters
 import headers
 from processes import Failed, wait_until
-from stage import SECONDS, expect
+from stage import SECONDS, expect, places
 
 SIZES = [0, 1, 3, 4, 5, 1023, 1024, 1025, 4095, 4096, 4097, 12_345, 65_536, 131_072]
 FEW_SIZES = [0, 5, 4097, 12_345]
@@ -157,17 +157,32 @@ def cut(stage):
     stage.guest.run("rm -rf /export/*")
     data, digest = stage.data(row.octets)
     with stage.start("nfs_copy", "put", data, "file") as process:
-        for number in range(row.cuts):
-            octets = row.octets * (number + 1) // (row.cuts + 1)
+        for octets in places(row.octets, row.cuts - row.read_cuts):
             stage.nfs.cut("/export/file", octets)
-        if process.wait(row.seconds) != 0:
-            raise Failed(f"nfs_copy: {process.said()}")
+        ends_well(process, row)
     theirs = stage.guest.run("sha256sum </export/file").split()[0]
     expect("the server's SHA-256", theirs, digest)
     back = stage.folder / "back"
-    stage.ours("nfs_copy", "get", "file", back)
+    with stage.start("nfs_copy", "get", "file", back) as process:
+        for octets in places(row.octets, row.read_cuts):
+            process.until(lambda octets=octets: read(stage.headers[-1]) >= octets, row.seconds)
+            stage.nfs.cut("/export/file", 0)
+        ends_well(process, row)
     if back.read_bytes() != data.read_bytes():
         raise Failed("the octets come back as others")
+
+
+def ends_well(process, row):
+    """A copy that was cut is whole in the end."""
+    if process.wait(row.seconds) != 0:
+        raise Failed(f"nfs_copy: {process.said()}")
+
+
+def read(log):
+    """Octets that replies have brought by write chunks so far."""
+    lines = headers.logged(log) if log.exists() else []
+    return sum(octets for line in lines if line.startswith("received ")
+               for kind, octets in counters.segments(line) if kind == "write")
 
 
 def watch(stage, octets):

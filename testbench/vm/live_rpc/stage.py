@@ -120,6 +120,11 @@ def expect(what, found, expected):
         raise Failed(f"{what}: {found}, not {expected}")
 
 
+def places(octets, count):
+    """So many places in a file, with as much between any two."""
+    return [octets * (number + 1) // (count + 1) for number in range(count)]
+
+
 def in_guest(path):
     """The name of a shared file in the guest."""
     return f"/host/{path.name}"
