@@ -48,7 +48,7 @@ def once(programs, row, capture):
         return facts, seconds, [f"{fpdus} FPDUs", tshark.MISSING]
     if row.lossy:
         # tshark loses its way in a stream with markers.
-        capture = unmarked.copy(capture, capture.with_suffix(".unmarked.pcap"))
+        capture = unmarked.copy(capture)
     says = f"{named(capture, sent, received)}; {alike(capture, lines)}"
     return facts, seconds, [f"{fpdus} FPDUs", says]
 

@@ -3,6 +3,7 @@
 import collections
 import itertools
 
+import apart
 import headers
 import tails
 import tshark
@@ -20,6 +21,7 @@ def dissect(capture, logs, row, killed):
     not as our end has logged it; `killed` is which log that of a killed program is."""
     if not tshark.is_there():
         return tshark.MISSING
+    capture = apart.copy(capture)
     counts = collections.Counter()
     names = ("frame.number", "rpcordma.msg_type", "nfs.procedure_v3", "nfs.opcode",
              "_ws.malformed")

@@ -12,6 +12,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "live"))
 
 # pylint: disable=wrong-import-position
+import apart
 import both_ours
 import headers
 import tails
@@ -192,6 +193,35 @@ class Unmarked(unittest.TestCase):
     def test_a_stream_without_markers_is_refused(self):
         with self.assertRaisesRegex(Failed, "no markers"):
             self.copied(0x40)
+
+
+class Apart(unittest.TestCase):
+    """Connections with the same ports."""
+
+    ends = ((bytes([192, 0, 2, 1]), 50_000), (bytes([192, 0, 2, 2]), 1024))
+
+    def connection(self, sequence):
+        """A SYN that comes again, the answer, octets of both ends."""
+        syn = ethernet(self.ends, sequence, 2)
+        return [syn, syn, ethernet(self.ends[::-1], 7, 0x12),
+                ethernet(self.ends, sequence + 1, 0x10, b"a"),
+                ethernet(self.ends[::-1], 8, 0x10, b"b")]
+
+    def test_those_with_ports_of_their_own_are_left(self):
+        others = [b"none of TCP" * 5, *self.connection(5)]
+        self.assertEqual(apart.frames(others), (others, 0))
+
+    def test_a_later_one_gets_a_port_that_nobody_has(self):
+        first, second = self.connection(5), self.connection(900)
+        found, count = apart.frames(first + second + self.connection(3000))
+        self.assertEqual((found[:5], count), (first, 2))
+        for number, port in ((5, 1025), (10, 1026)):
+            parts = [wire.segment(frame) for frame in found[number:number + 5]]
+            ours, theirs = ("192.0.2.1", port), ("192.0.2.2", 1024)
+            self.assertEqual([part.ends for part in parts],
+                             [(ours, theirs)] * 2 + [(theirs, ours), (ours, theirs),
+                                                     (theirs, ours)])
+            self.assertEqual([part.payload for part in parts[2:]], [b"", b"a", b"b"])
 
 
 if __name__ == "__main__":
