@@ -21,6 +21,7 @@ from programs import ROOT, TARGET, built, expected, jobs_of, tests_of
 
 HERE = ROOT / ".ci" / "checks"
 LIVE = ROOT / "testbench" / "vm" / "live"
+LIVE_RPC = ROOT / "testbench" / "vm" / "live_rpc"
 # Python's own tests in a folder.
 UNITTESTS = [sys.executable, "-m", "unittest", "discover", "-s"]
 # Builds print each program as JSON; errors of the compiler as it writes them.
@@ -54,6 +55,7 @@ def jobs(verb):
         script("format", ["cargo", "fmt", "--all", "--check"], "run cargo fmt --all"),
         script("pool", [*UNITTESTS, str(HERE)], "see .ci/checks"),
         script("readers of live captures", [*UNITTESTS, str(LIVE)], "see testbench/vm/live"),
+        script("counters of live RPC", [*UNITTESTS, str(LIVE_RPC)], "see testbench/vm/live_rpc"),
     ]
     if verb == "check":
         return first + check_jobs()

@@ -3,8 +3,11 @@
 //! look at. `--plain`: without loss and markers, which some of them cannot follow.
 //!
 //! ```text
-//! cargo run --release -p rnic-rpcrdma --example every_type -- FILE [--plain]
+//! cargo run --release -p rnic-rpcrdma --example every_type -- FILE HEADERS [--plain]
 //! ```
+//!
+//! HEADERS gets a line for each message: `client` or `server`, then what `--headers` of
+//! `nfs_server` writes.
 //!
 //! Every payload is compared, and the counters of both ends with each other. The client's counts of
 //! RDMA_MSG, NOMSG, MSGP, DONE and ERROR are printed.
@@ -35,31 +38,40 @@ const LOSS: f64 = 0.01;
 const ROUNDS: u32 = 8;
 const PLAIN: &str = "--plain";
 
-/// The capture, and whether its wire is plain.
-fn arguments() -> Option<(PathBuf, bool)> {
+/// The capture, the log of headers, and whether the wire is plain.
+fn arguments() -> Option<(PathBuf, PathBuf, bool)> {
     let mut words = std::env::args_os().skip(1);
-    let capture = words.next().filter(|word| word != PLAIN)?;
+    let mut file = || words.next().filter(|word| word != PLAIN).map(PathBuf::from);
+    let (capture, headers) = (file()?, file()?);
     let option = words.next();
     let is_known = option.as_ref().is_none_or(|word| word == PLAIN);
-    (is_known && words.next().is_none()).then(|| (capture.into(), option.is_some()))
+    (is_known && words.next().is_none()).then(|| (capture, headers, option.is_some()))
 }
 
 fn main() -> ExitCode {
-    let Some((capture, is_plain)) = arguments() else {
-        complain("every_type FILE [--plain]: name the capture");
+    let Some((capture, headers, is_plain)) = arguments() else {
+        complain("every_type FILE HEADERS [--plain]: name the capture and the log of headers");
         return ExitCode::from(2);
     };
     let loss = if is_plain { 0.0 } else { LOSS };
     let wire = lossy::Wire::new(loss, Some(&capture));
-    let (counters, lost) = every_type::exchange(wire, ROUNDS, !is_plain);
+    let exchanged = every_type::exchange(wire, ROUNDS, !is_plain);
+    let ends = ["client", "server"].into_iter().zip(&exchanged.headers);
+    let log: String = ends
+        .flat_map(|(end, lines)| lines.iter().map(move |line| format!("{end} {line}\n")))
+        .collect();
+    if let Err(error) = std::fs::write(&headers, log) {
+        complain(&format!("{}: {error}", headers.display()));
+        return ExitCode::FAILURE;
+    }
     let line = |name: &str, counts: [u64; 5]| {
         format!("{name} {}", counts.map(|count| count.to_string()).join(" "))
     };
     let lines = [
-        line("sent", counters.sent),
-        line("received", counters.received),
+        line("sent", exchanged.client.sent),
+        line("received", exchanged.client.received),
     ];
-    let text = format!("{}\n{}\nlost {lost}\n", lines[0], lines[1]);
+    let text = format!("{}\n{}\nlost {}\n", lines[0], lines[1], exchanged.lost);
     match print(&text) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,

@@ -6,13 +6,11 @@ siw's server lives on and serves the next client; its client ends and says what 
 Then the guest has nothing that it had not before.
 """
 
-import re
 import signal
 
 from bench import OCTETS, OURS, PORT, Try
 from killed import BEGUN, NEXT, PATIENCE, WITHOUT_END
 from machine import ADDRESS
-from many import objects
 from processes import Failed, wait_until
 from rows import CLIENT_DELAY_US, Row
 
@@ -41,7 +39,7 @@ class Leaving(Try):
         """Our end has opened the connection, to a server for many."""
         job = self.guest.start(f"exec rping -s -P -S {OCTETS}", 2 * PATIENCE)
         self.guest.wait_listening(PORT, job)
-        idle = held(self.guest)
+        idle = self.guest.held()
         more = ["-c", "-a", ADDRESS[4], "-S", OCTETS]
         with self.program(device, *more, "-C", WITHOUT_END) as ours:
             self.kill(ours)
@@ -57,7 +55,7 @@ class Leaving(Try):
 
     def server(self, device):
         """The guest has opened it."""
-        idle = held(self.guest)
+        idle = self.guest.held()
         command = f"exec rping -c -a {OURS[4]} -S {OCTETS} -V"
         with self.listening(device) as ours:
             job = self.guest.start(f"{command} -C {WITHOUT_END}", PATIENCE)
@@ -78,13 +76,8 @@ class Leaving(Try):
 
     def freed(self, idle):
         """The guest has what it had."""
-        wait_until(lambda: held(self.guest) == idle, FREED_SECONDS,
+        wait_until(lambda: self.guest.held() == idle, FREED_SECONDS,
                    "the end of the connection that our program left")
-
-
-def held(guest):
-    """Queue pairs, regions and the like; a server that has had a client keeps the device open."""
-    return re.sub(r" ctx \d+", "", objects(guest))
 
 
 def rows():

@@ -11,6 +11,7 @@ QEMU emulates: KVM is not used. Its `-netdev stream` never connects again, so wh
 other end of the socket has to stay.
 """
 
+import re
 import socket
 
 from image import loader
@@ -131,6 +132,14 @@ class Guest:
         for line in self.run("dmesg").splitlines():
             if any(word in line for word in FAULTS):
                 raise Failed(f"the guest's kernel: {line}")
+
+    def objects(self):
+        """How many queue pairs, regions and the like its RDMA has."""
+        return self.run("rdma resource show siw0").strip()
+
+    def held(self):
+        """The same without contexts: a server that has had a client keeps the device open."""
+        return re.sub(r" ctx \d+", "", self.objects())
 
     def wait_listening(self, port, job, seconds=20):
         """Wait until a TCP port of the guest listens."""

@@ -67,7 +67,7 @@ class Coming(Try):
     def server(self, device):
         """Clients come and go; then nothing is in use that was not before."""
         row = self.row
-        before_guest, path = objects(self.guest), self.folder / "monitor"
+        before_guest, path = self.guest.objects(), self.folder / "monitor"
         self.guest.run("dmesg -c >/dev/null")
         with self.listening(device, "-P", "--monitor", path) as ours:
             before = monitor.in_use(path)
@@ -80,7 +80,7 @@ class Coming(Try):
             self.badly = job.printed().count("badly\n")
             self.count(job.printed(), ends(ours.text()))
             monitor.expect(path, before, FREED_SECONDS)
-        left = objects(self.guest)
+        left = self.guest.objects()
         if left != before_guest:
             raise Failed(f"the guest has '{left}', where it had '{before_guest}'")
         lines = self.guest.run("dmesg").splitlines()
@@ -107,11 +107,6 @@ class Coming(Try):
 def ends(text):
     """Lines of a server about connections that have ended."""
     return re.findall(r"^(?:\d+ pings of|rping: ).*$", text, re.MULTILINE)
-
-
-def objects(guest):
-    """How many queue pairs, regions and the like the guest has."""
-    return guest.run("rdma resource show siw0").strip()
 
 
 def rows():

@@ -74,7 +74,7 @@ class Bench(Guests):
                 if device.serve.process.poll() is not None:
                     raise Failed(f"rnic serve has ended: {device.serve.said()}")
             self.nfs.check(row.may_complain)
-            logs = headers.logged(stage.headers)
+            logs = [headers.logged(path) for path in stage.headers]
         seconds = time.monotonic() - begun
         for path in guest.folder.glob("data*"):
             path.unlink()
@@ -82,7 +82,7 @@ class Bench(Guests):
         said = ["", ""]
         if has_wire:
             said = [f"{replay(PROGRAMS, capture, seconds=REPLAY_SECONDS)} FPDUs",
-                    dissect(capture, logs, row)]
+                    dissect(capture, logs, row, stage.killed)]
         return stage.facts, seconds, said
 
     def tried(self, row):

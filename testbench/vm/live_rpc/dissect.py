@@ -1,8 +1,11 @@
 """What tshark says of a capture: messages of RPC over RDMA by their types."""
 
 import collections
+import itertools
 
+import apart
 import headers
+import tails
 import tshark
 from nfs import OURS
 from processes import Failed
@@ -13,11 +16,12 @@ TYPES = {"0": "MSG", "1": "NOMSG", "2": "MSGP", "3": "DONE", "4": "ERROR"}
 DATA_3, DATA_4 = {"6", "5"}, {"25"}
 
 
-def dissect(capture, logs, row):
+def dissect(capture, logs, row, killed):
     """Words for the table; fails if a message is malformed, of a type that none of a row has, or
-    not as our end has logged it."""
+    not as our end has logged it; `killed` is which log that of a killed program is."""
     if not tshark.is_there():
         return tshark.MISSING
+    capture = apart.copy(capture)
     counts = collections.Counter()
     names = ("frame.number", "rpcordma.msg_type", "nfs.procedure_v3", "nfs.opcode",
              "_ws.malformed")
@@ -30,7 +34,8 @@ def dissect(capture, logs, row):
     if not counts["0"] or set(counts) - {"0", "1"}:
         raise Failed(f"tshark: messages by type: {dict(counts)}")
     said = ", ".join(f"{count} {TYPES[kind]}" for kind, count in sorted(counts.items()))
-    if row.kills:
-        return said
     found, count = headers.dissected(capture, OURS.values()), headers.sends(capture)
-    return f"{said}; {headers.compare(found, logs, count, row.cuts > 0)}"
+    if row.kills:
+        return f"{said}; {tails.compare(found, logs, killed, count)}"
+    lines = itertools.chain(*logs)
+    return f"{said}; {headers.compare(found, lines, count, row.cuts > 0)}"

@@ -71,10 +71,10 @@ def sends(capture):
 
 
 def dissected(capture, own):
-    """Lines of the capture, as many of each; `own` are our addresses."""
+    """Lines of the capture, in order; `own` are our addresses."""
     command = [*tshark.COMMAND, "-r", capture, "-Y", "rpcordma", "-T", "pdml",
                "-J", "rpcordma ip ipv6"]
-    lines = collections.Counter()
+    lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
         try:
             for _, packet in xml.etree.ElementTree.iterparse(reader.stdout):
@@ -84,7 +84,7 @@ def dissected(capture, own):
                           if field.get("name") in ("ip.src", "ipv6.src")]
                 way = "sent" if source[0] in own else "received"
                 for proto in packet.findall("proto[@name='rpcordma']"):
-                    lines[f"{way} {words(proto)}"] += 1
+                    lines.append(f"{way} {words(proto)}")
                 packet.clear()
         except xml.etree.ElementTree.ParseError as error:
             raise Failed(f"tshark's PDML: {error}") from None
@@ -93,12 +93,9 @@ def dissected(capture, own):
     return lines
 
 
-def logged(paths):
-    """Lines of our programs, as many of each."""
-    lines = collections.Counter()
-    for path in paths:
-        lines.update(path.read_text().splitlines())
-    return lines
+def logged(path):
+    """Lines of a program of ours; one that was killed may have left a part of its last one."""
+    return path.read_text().rpartition("\n")[0].splitlines()
 
 
 def compare(found, lines, count, is_cut):
@@ -108,6 +105,7 @@ def compare(found, lines, count, is_cut):
     ours may have no other. A connection that is cut may have had messages of which the other one
     has not heard.
     """
+    found, lines = collections.Counter(found), collections.Counter(lines)
     for line in found - lines:
         raise Failed(f"tshark reads what our end has not logged: {line}")
     alike, missing = sum(found.values()), list((lines - found).elements())

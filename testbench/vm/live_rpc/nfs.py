@@ -58,6 +58,16 @@ XPRT = ["port", "binds", "connects", "connect_s", "idle_s", "sends", "receives",
         "long_calls", "recycled", "orphaned", "regions"]
 
 
+def numbers(mountstats, what, at):
+    """Those of the line of /proc/self/mountstats that begins with `what`, of the mount `at`."""
+    for part in re.split(r"^device ", mountstats, flags=re.MULTILINE):
+        if f" mounted on {at} with " in part:
+            found = re.search(rf"^\s*{what}((?:\s+\d+)+)\s*$", part, re.MULTILINE)
+            if found:
+                return [int(word) for word in found.group(1).split()]
+    raise Failed(f"the guest's mount at {at} has no line {what!r}")
+
+
 class Nfs:
     """A guest whose modules of NFS are loaded, and whose server serves."""
 
@@ -100,12 +110,17 @@ class Nfs:
         """Unmount."""
         self.guest.run(f"umount {at}", 30)
 
+    def mountstats(self, what, at):
+        """The numbers of one line about a mount."""
+        return numbers(self.guest.run("cat /proc/self/mountstats"), what, at)
+
     def xprt(self, at="/mnt"):
         """Counters of the transport of a mount over RDMA."""
-        text = self.guest.run("cat /proc/self/mountstats")
-        part = text[text.index(f" mounted on {at} "):]
-        numbers = re.search(r"xprt:\s+rdma ([\d ]+)", part).group(1).split()
-        return dict(zip(XPRT, map(int, numbers)))
+        return dict(zip(XPRT, self.mountstats("xprt:\trdma", at)))
+
+    def direct(self, at="/mnt"):
+        """Octets that programs have asked for and written past the guest's cache."""
+        return tuple(self.mountstats("bytes:", at)[2:4])
 
     def svc_rdma(self):
         """Counters of the server's transport."""

@@ -1,10 +1,12 @@
 """Rows in which our programs talk to Linux' server."""
 
+import itertools
 import re
-import signal
 
+import counters
+import headers
 from processes import Failed, wait_until
-from stage import SECONDS, expect
+from stage import SECONDS, expect, places
 
 SIZES = [0, 1, 3, 4, 5, 1023, 1024, 1025, 4095, 4096, 4097, 12_345, 65_536, 131_072]
 FEW_SIZES = [0, 5, 4097, 12_345]
@@ -19,28 +21,32 @@ READ_CHUNK_OCTETS = 1025
 SHORTAGES = ["rq_starve", "sq_starve", "rq_prod", "sq_prod"]
 
 
-def counted(stage, what, run):
-    """Run it: how far the counters of Linux' transport have come."""
+def counted(stage, what, run, pieces=counters.pieces_3):
+    """Run it: how far the counters of Linux' transport have come, as our log of headers has it."""
+    logs = len(stage.headers)
     before = stage.nfs.svc_rdma()
     run()
     after = stage.nfs.svc_rdma()
     grown = {name: after[name] - before[name] for name in after}
     for name in SHORTAGES:
         expect(f"rdma_stat_{name}", grown[name], 0)
-    stage.facts[what] = "/".join(str(grown[name]) for name in ("recv", "read", "write"))
-    return grown
+    counts = counters.expected(itertools.chain(*map(headers.logged, stage.headers[logs:])), pieces)
+    expect(f"rdma_stat of {what}", {name: grown[name] for name in counts}, counts)
+    stage.facts[what] = "/".join(map(str, counts.values()))
+    return counts
 
 
 def pings(stage):
     """NULLs, then calls and replies that are too long for a Send."""
     row, calls = stage.row, 20
-    grown = counted(stage, "NULLs", lambda: stage.ours("rpc_ping", "-C", row.calls))
-    expect("calls that Linux has received", grown["recv"], row.calls)
-    for kind, counter in (("long-call", "read"), ("long-reply", "write")):
-        grown = counted(stage, f"{kind}s", lambda kind=kind: stage.ours(
+    counts = counted(stage, "NULLs", lambda: stage.ours("rpc_ping", "-C", row.calls))
+    expect("what NULLs have cost Linux", counts, {"recv": row.calls, "read": 0, "write": 0})
+    # A long reply is that of a listing.
+    for kind, read, write in (("long-call", 1, 0), ("long-reply", 0, counters.pieces_3(0))):
+        counts = counted(stage, f"{kind}s", lambda kind=kind: stage.ours(
             "rpc_ping", "-C", calls, "--wire-type", kind))
-        if grown[counter] < calls:
-            raise Failed(f"{calls} of {kind}: rdma_stat_{counter} has grown by {grown[counter]}")
+        expect(f"what {calls} of {kind} have cost Linux", counts,
+               {"recv": calls, "read": calls * read, "write": calls * write})
 
 
 def files(stage):
@@ -73,14 +79,20 @@ def there_and_back(stage, octets):
 
 
 def listing(stage, count, *options):
-    """A directory's names."""
+    """Names of a directory, and of one that has none."""
+    pieces = counters.pieces_4 if options else counters.pieces_3
     stage.guest.run(f"""mkdir /export/many && cd /export/many && for i in $(seq {count}); do
-        echo >name-$i; done; ln -s elsewhere link""", SECONDS)
-    lines = stage.ours("nfs_copy", *options, "list", "many").splitlines()
-    names = sorted(line.split()[3] for line in lines)
+        echo >name-$i; done; ln -s elsewhere link; mkdir /export/empty""", SECONDS)
     # Version 4 has no names for these two.
     dots = [] if options else [".", ".."]
-    expect("names", names, sorted([*dots, "link", *(f"name-{i + 1}" for i in range(count))]))
+    for folder, others in (("many", ["link", *(f"name-{i + 1}" for i in range(count))]),
+                           ("empty", [])):
+        told = []
+        counts = counted(stage, f"list {folder}", lambda folder=folder, told=told: told.append(
+            stage.ours("nfs_copy", *options, "list", folder)), pieces)
+        names = sorted(line.split()[3] for line in told[0].splitlines())
+        expect(f"names of {folder}", names, sorted([*dots, *others]))
+        expect("whether Linux has used the reply chunk", counts["write"] > 0, True)
 
 
 def links(stage):
@@ -113,9 +125,9 @@ def version_4(stage):
         expect(f"the server's SHA-256 of {octets} octets", theirs, digest)
         grown = counted(stage, f"get {octets}", lambda back=back, octets=octets: stage.ours(
             "nfs_copy", "--vers", 4, "get", f"file{octets}", back))
-        # Linux counts pieces: data of a second READ may be in two.
+        # Of two READs a compound the second one may have less than it has asked for.
         if grown["write"] < blocks([octets], 1):
-            raise Failed(f"get of {octets} octets: rdma_stat_write has grown by {grown['write']}")
+            raise Failed(f"get of {octets} octets: {grown['write']} write chunks")
         if back.read_bytes() != data.read_bytes():
             raise Failed(f"{octets} octets come back as others")
     stage.facts.clear()
@@ -133,7 +145,8 @@ def deep(stage):
     path, back = "/".join([*names, "file"]), stage.folder / "deep"
     grown = counted(stage, "deep", lambda: stage.ours(
         "nfs_copy", "--vers", 4, "get", path, back))
-    expect("read chunks of the call", grown["read"], 1)
+    # Two compounds: the long call for the handle, and the READ.
+    expect("what the deepest file has cost Linux", grown, {"recv": 2, "read": 1, "write": 1})
     expect("the deepest file", back.read_text(), "deep\n")
     stage.guest.run("set -e; cd /export\n" + "".join(
         f"mv {name}/{other} .; rmdir {name}\n" for name, other in zip(names, names[1:])))
@@ -145,17 +158,32 @@ def cut(stage):
     stage.guest.run("rm -rf /export/*")
     data, digest = stage.data(row.octets)
     with stage.start("nfs_copy", "put", data, "file") as process:
-        for number in range(row.cuts):
-            octets = row.octets * (number + 1) // (row.cuts + 1)
+        for octets in places(row.octets, row.cuts - row.read_cuts):
             stage.nfs.cut("/export/file", octets)
-        if process.wait(row.seconds) != 0:
-            raise Failed(f"nfs_copy: {process.said()}")
+        ends_well(process, row)
     theirs = stage.guest.run("sha256sum </export/file").split()[0]
     expect("the server's SHA-256", theirs, digest)
     back = stage.folder / "back"
-    stage.ours("nfs_copy", "get", "file", back)
+    with stage.start("nfs_copy", "get", "file", back) as process:
+        for octets in places(row.octets, row.read_cuts):
+            process.until(lambda octets=octets: read(stage.headers[-1]) >= octets, row.seconds)
+            stage.nfs.cut("/export/file", 0)
+        ends_well(process, row)
     if back.read_bytes() != data.read_bytes():
         raise Failed("the octets come back as others")
+
+
+def ends_well(process, row):
+    """A copy that was cut is whole in the end."""
+    if process.wait(row.seconds) != 0:
+        raise Failed(f"nfs_copy: {process.said()}")
+
+
+def read(log):
+    """Octets that replies have brought by write chunks so far."""
+    lines = headers.logged(log) if log.exists() else []
+    return sum(octets for line in lines if line.startswith("received ")
+               for kind, octets in counters.segments(line) if kind == "write")
 
 
 def watch(stage, octets):
@@ -167,12 +195,15 @@ def watch(stage, octets):
 
 def killed(stage):
     """Our client is killed in mid-copy: the next one can copy, and Linux keeps nothing of it."""
-    row = stage.row
+    row, idle, clean = stage.row, stage.guest.held(), stage.found()
     stage.guest.run("rm -rf /export/*")
     data, _ = stage.data(row.octets)
     with stage.start("nfs_copy", "put", data, "file") as process:
         watch(stage, row.octets // 4)
-        process.stop(signal.SIGKILL)
-    expect("status of the client that was killed", process.process.returncode, -signal.SIGKILL)
+        expect("whether the guest has nothing of a client", stage.guest.held() == idle, False)
+        stage.kill(process)
+    expect("what the next program has in use", stage.found(), clean)
     there_and_back(stage, 131_072)
+    expect("what the one after the next client has in use", stage.found(), clean)
     wait_until(lambda: stage.nfs.open_connections() == 0, 30, "connections that stay")
+    stage.frees(idle)

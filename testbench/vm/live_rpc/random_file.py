@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from linux_client import judge
+from linux_client import across, judge
 from packages import need
 from processes import Failed
 from stage import HERE, expect, facts, in_guest
@@ -64,6 +64,7 @@ def one_file(stage):
         stage.facts.update({"seed": SEED, "operations": row.operations, "octets": found["size"]})
         notices(stage, "/mnt/spoilt")
         if row.transport == "rdma":
+            across(stage, port, "random", stage.guest.run("sha256sum </mnt/random").split()[0])
             stage.guest.run("ls /mnt")
             judge(stage)
         stage.nfs.unmount()
@@ -83,6 +84,8 @@ def two_mounts(stage):
         # What one has written the other one has, too.
         sums = {at: stage.guest.run(f"cd {at} && sha256sum random*") for at in seeds}
         expect("files of the second mount", sums["/two"], sums["/mnt"])
+        for digest, name in (line.split() for line in sums["/mnt"].splitlines()):
+            across(stage, port, name, digest)
         judge(stage)
         for at in seeds:
             stage.nfs.unmount(at)

@@ -27,6 +27,8 @@ class Row:
     calls: int = 1000
     operations: int = 2000
     cuts: int = 0
+    # Of these, while the file is read back; the others while it is written.
+    read_cuts: int = 0
     # Options of our server.
     server: tuple = ()
     # Of one script in the guest.
@@ -45,7 +47,7 @@ def rows():
     """All rows, in order."""
     theirs, ours = "Linux' client", "our client"
     delay = {"delay_us": CLIENT_DELAY_US}
-    torn = {"cuts": 3, "may_complain": True, "octets": 16 * MIB}
+    torn = {"cuts": 3, "read_cuts": 1, "may_complain": True, "octets": 16 * MIB}
     yield Row("both ends ours", None, alone=True)
     yield Row("both ends ours, 1 % lost, markers", None, alone=True, lossy=True)
     yield Row(f"{theirs}, RDMA", linux_client.whole, octets=8 * MIB, files=1000)
@@ -64,7 +66,7 @@ def rows():
               kills=True)
     yield Row("nfs_copy killed", our_client.killed, octets=8 * MIB, may_complain=True, kills=True,
               **delay)
-    yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=20, seconds=400)
+    yield Row(f"{theirs}, RTL", linux_client.whole, dut="rtl", files=1000, seconds=400)
     yield Row(f"{theirs}, random, RTL", random_file.one_file, dut="rtl", operations=100)
     yield Row(f"{ours}, calls, RTL", our_client.pings, dut="rtl", calls=100, **delay)
     yield Row(f"{ours}, files, RTL", our_client.files, dut="rtl", files=100, **delay)
@@ -74,7 +76,7 @@ def long_rows():
     """Rows of `make live-rpc-long`: many cuts, two mounts at once, everything over IPv6."""
     theirs, ours = "Linux' client", "our client"
     delay = {"delay_us": CLIENT_DELAY_US}
-    torn = {"cuts": 20, "may_complain": True, "octets": 64 * MIB, "seconds": 400}
+    torn = {"cuts": 20, "read_cuts": 7, "may_complain": True, "octets": 64 * MIB, "seconds": 400}
     yield Row(f"{theirs}, 20 cuts", linux_client.cut, server=("--memory", 128), **torn)
     yield Row(f"{ours}, 20 cuts", our_client.cut, **delay, **torn)
     yield Row(f"{theirs}, two mounts", random_file.two_mounts)

@@ -13,6 +13,7 @@ use crate::program::{CALL_BACK, GET, LIST, NULL, PUT, TELL};
 use crate::world::World;
 use rnic_rpcrdma::{ClientSettings, ServerSettings};
 use rpcrdma::binding::auth::flavor;
+use rpcrdma::wire::{Caps, Header};
 use rpcrdma::{Configure, Counters, Failure, Policy, Settings};
 use std::array::from_fn;
 
@@ -45,6 +46,7 @@ fn world(wire: &Wire, markers: bool) -> World {
         reverse_credits: 2,
         read_lists: true,
         back_off_us: (1_000, 10_000),
+        log_headers: true,
         ..Settings::default()
     };
     let (mut client, mut server) = (ClientSettings::default(), ServerSettings::default());
@@ -55,12 +57,27 @@ fn world(wire: &Wire, markers: bool) -> World {
     World::over(&wire.links, client, server)
 }
 
+/// What both ends say of an exchange.
+pub struct Exchanged {
+    /// What the client has counted.
+    pub client: Counters,
+    /// Frames of either end that were lost, at least.
+    pub lost: u64,
+    /// Headers of the client and of the server, a line for each that was sent or received.
+    pub headers: [Vec<String>; 2],
+}
+
 /// A call that the server cannot answer yet, then a header of another version, or of a type that
 /// there is not, with its XID: that is answered, and the call fails.
-fn refused(world: &mut World, version: u32, kind: u32) -> Failure {
+fn refused(world: &mut World, headers: &mut Vec<String>, version: u32, kind: u32) -> Failure {
     let xid = world.client.next_xid();
     let call = world.submit(CALL_BACK, 3, 9_000);
-    world.send_words(&[xid, version, 1, kind, 0, 0, 0]);
+    let words = [xid, version, 1, kind, 0, 0, 0];
+    world.send_words(&words);
+    // The machine knows nothing of them; a log says of what is no header how long it is, and why.
+    let octets: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    let why = Header::parse(&octets, &Caps::default()).expect_err("it is to be refused");
+    headers.push(format!("sent {} octets: {why}", octets.len()));
     let failure = world.fail(call);
     match failure {
         Failure::Chunk => world.answer_back(3, 9_000),
@@ -69,10 +86,10 @@ fn refused(world: &mut World, version: u32, kind: u32) -> Failure {
     failure
 }
 
-/// So many rounds of everything; what the client has counted, and how many frames of either end
-/// were lost at least.
-pub fn exchange(wire: Wire, rounds: u32, markers: bool) -> (Counters, u64) {
+/// So many rounds of everything.
+pub fn exchange(wire: Wire, rounds: u32, markers: bool) -> Exchanged {
     let mut world = world(&wire, markers);
+    let mut headers = Vec::new();
     // The first answer tells the limits.
     world.call(NULL, 0, 0);
     for at in 0..rounds {
@@ -80,13 +97,15 @@ pub fn exchange(wire: Wire, rounds: u32, markers: bool) -> (Counters, u64) {
         by_read_list(&mut world, at);
         both_ways(&mut world, at);
     }
-    assert_eq!(refused(&mut world, 1, 5), Failure::Chunk);
+    assert_eq!(refused(&mut world, &mut headers, 1, 5), Failure::Chunk);
     // What else was in flight would fail, too: the connection ends, and there is another one.
-    assert_eq!(refused(&mut world, 2, 0), Failure::Version);
+    let failure = refused(&mut world, &mut headers, 2, 0);
+    assert_eq!(failure, Failure::Version);
     world.call(NULL, 0, 0);
     assert_eq!(world.client.connections(), 2);
     let client = *world.client.machine().counters();
-    let server = world.end();
+    headers.extend(std::iter::from_fn(|| world.client.machine_mut().logged()));
+    let (server, of_server) = world.end();
     for number in 1..5 {
         let [to_server, to_client] = [client.sent[number], client.received[number]];
         assert_eq!(
@@ -102,15 +121,35 @@ pub fn exchange(wire: Wire, rounds: u32, markers: bool) -> (Counters, u64) {
         (2 * rounds, 2 * rounds)
     );
     let lost = wire.counts().iter().map(|port| port.lost).min();
-    (client, lost.unwrap_or(0))
+    Exchanged {
+        client,
+        lost: lost.unwrap_or(0),
+        headers: [headers, of_server],
+    }
 }
 
 /// RPC-003, RPC-004, RPC-015, RPC-022, RPC-023, RPC-029, RPC-036, RPC-038: 1 % of the frames of
 /// each end are lost.
 #[test]
 fn every_type_goes_each_way_over_a_wire_that_loses() {
-    let (_, lost) = exchange(Wire::new(0.01, None), 8, true);
-    assert!(lost > 0);
+    let exchanged = exchange(Wire::new(0.01, None), 8, true);
+    assert!(exchanged.lost > 0);
+    let [client, server] = exchanged.headers.each_ref().map(Vec::as_slice);
+    let sent = headers_of(client, "sent ");
+    assert_eq!(sent, headers_of(server, "received "));
+    // With two that no machine has sent.
+    assert_eq!(
+        sent.len() as u64,
+        exchanged.client.sent.iter().sum::<u64>() + 2
+    );
+}
+
+/// What a log has of one way, in order of the text.
+fn headers_of<'a>(log: &'a [String], way: &str) -> Vec<&'a str> {
+    let lines = log.iter().filter_map(|line| line.strip_prefix(way));
+    let mut lines: Vec<&str> = lines.collect();
+    lines.sort_unstable();
+    lines
 }
 
 /// From 1,024 to 16,384 octets nothing needs a chunk; beyond, everything does.

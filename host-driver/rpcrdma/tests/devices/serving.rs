@@ -1,7 +1,7 @@
 //! The server of the program.
 
 use crate::program::{pattern, CALL_BACK, GET, LIST, NULL, PATTERN_OCTETS, REFUSED, TELL, TEST};
-use rnic_rpcrdma::{ClientId, Memories, Served, Server};
+use rnic_rpcrdma::{ClientId, Memories, Served as News, Server};
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus, REPLY_HEADER_OCTETS};
 use rpcrdma::place::Place;
@@ -11,8 +11,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// What a server has counted of its first client, and its log of headers, of all clients.
+pub type Served = (Counters, Vec<String>);
+
 /// Answer calls until the end, when no client may be left with anything.
-pub fn serve(mut server: Server, memories: &Memories, place: Place, ends: &AtomicBool) -> Counters {
+pub fn serve(mut server: Server, memories: &Memories, place: Place, ends: &AtomicBool) -> Served {
     let octets = pattern(0, PATTERN_OCTETS);
     let mut served = Serving {
         memories,
@@ -22,11 +25,11 @@ pub fn serve(mut server: Server, memories: &Memories, place: Place, ends: &Atomi
     };
     loop {
         match server.poll().expect("the device is there") {
-            Some(Served::Call(client, call)) => served.answer(&mut server, client, call),
-            Some(Served::Replied(client, reverse)) => {
+            Some(News::Call(client, call)) => served.answer(&mut server, client, call),
+            Some(News::Replied(client, reverse)) => {
                 served.answered(&mut server, client, reverse);
             }
-            Some(Served::Failed(client, reverse, failure)) => {
+            Some(News::Failed(client, reverse, failure)) => {
                 served.refused(&mut server, client, reverse, failure);
             }
             Some(_) => {}
@@ -36,7 +39,15 @@ pub fn serve(mut server: Server, memories: &Memories, place: Place, ends: &Atomi
     }
     assert_eq!(server.pool().octets_in_use(), 0);
     let first = server.machine(ClientId(0));
-    first.map_or_else(Counters::default, |machine| *machine.counters())
+    let counters = first.map_or_else(Counters::default, |machine| *machine.counters());
+    let mut headers = Vec::new();
+    for number in 0.. {
+        let Some(machine) = server.machine_mut(ClientId(number)) else {
+            break;
+        };
+        headers.extend(std::iter::from_fn(|| machine.logged()));
+    }
+    (counters, headers)
 }
 
 /// A call of CALL_BACK: its number, XID, offset and length.

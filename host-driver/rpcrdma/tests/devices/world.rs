@@ -3,7 +3,7 @@
 use crate::program::{
     pattern, CALL_BACK, GET, LIST, NULL, PATTERN_OCTETS, PROGRAMS, PUT, REFUSED, TELL, TEST,
 };
-use crate::serving::serve;
+use crate::serving::{serve, Served};
 use rnic_driver::stack::{AddressPrefix, Settings as InterfaceSettings};
 use rnic_driver::verbs::endpoint::{Endpoint, EndpointSettings};
 use rnic_driver::verbs::Context;
@@ -16,7 +16,7 @@ use rpcrdma::place::Place;
 use rpcrdma::stream::{Message, Opaque};
 use rpcrdma::verbs::Verbs;
 use rpcrdma::wire::Refused;
-use rpcrdma::{CallId, Counters, Failure, Offer, Settings};
+use rpcrdma::{CallId, Failure, Offer, Settings};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +97,7 @@ pub struct World {
     asked: HashMap<CallId, Asked>,
     results: Vec<Place>,
     ends: Arc<AtomicBool>,
-    server: Option<JoinHandle<Counters>>,
+    server: Option<JoinHandle<Served>>,
     _folder: Option<TempDir>,
 }
 
@@ -355,8 +355,8 @@ impl World {
         std::mem::replace(&mut self.client, next).close();
     }
 
-    /// Both ends end: what the server has counted of its first client.
-    pub fn end(mut self) -> Counters {
+    /// Both ends end: what the server has counted and logged.
+    pub fn end(mut self) -> Served {
         assert_eq!(self.client.machine().calls_waiting(), 0);
         self.ends.store(true, Ordering::Release);
         let server = self.server.take().expect("once");
