@@ -192,7 +192,7 @@ impl Live {
         self.show(outcome);
     }
 
-    /// Tell the user what a start-up has led to.
+    /// Give the user what a start-up has led to.
     fn show(&mut self, outcome: Outcome) {
         log::debug!("{}: start-up: {outcome}", self.ends.peer);
         self.inbox.outcome = Some(outcome);

@@ -80,7 +80,7 @@ impl ReadResponder {
     }
 
     pub fn push(&mut self, asked: Asked) {
-        // Behind others that wait already it is no other wait.
+        // After others that wait already it is no other wait.
         if self.asked.is_empty() && !self.has_room() {
             self.waits += 1;
         }

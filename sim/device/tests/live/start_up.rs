@@ -238,10 +238,10 @@ fn octets_that_nobody_has_read_are_not_taken_for_a_reply() {
     ground.expect_clean(0);
 }
 
-/// START-036, START-037: a Request that is there before the application expects it, behind words
+/// START-036, START-037: a Request that is there before the application expects it, after words
 /// that it has still to read.
 #[test]
-fn a_request_behind_unread_words_waits_for_them_to_be_read() {
+fn a_request_after_unread_words_waits_for_them_to_be_read() {
     let ground = Ground::new("model");
     let (conn, stream) = ground.accept();
     let request = start_enhanced(&KEY_REQUEST, FLAG_CRC, [1, 2], b"");

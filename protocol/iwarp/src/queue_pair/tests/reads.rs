@@ -232,7 +232,7 @@ fn snapshots_are_bounded() {
         assert_eq!(ends.len(), 11);
         // All but the last one of these have left another one that waits.
         assert_eq!(pair.take_response_waits(), 6);
-        // A Request that comes while as many are held waits at once, and the next one behind it.
+        // A Request that comes while as many are held waits at once, and the next one after it.
         ask(&mut pair, &mut host, 2, 1000);
         assert!(pair.transmit(&mut host, &mut out).is_some());
         assert_eq!(pair.take_response_waits(), 0);
