@@ -7,7 +7,7 @@ mod search;
 mod tamper;
 
 use model::Bounds;
-use search::explore;
+use search::{explore, Report};
 use tamper::Break;
 
 const STATES_MAX: usize = 400_000;
@@ -55,4 +55,20 @@ fn each_error_that_is_built_in_is_found() {
         let finding = finding.unwrap_or_else(|| panic!("{name} is not found"));
         assert!(!finding.steps.is_empty(), "{name} is found on a way to it");
     }
+}
+
+/// A set that is cut at its limit of states is no proof, and neither is a finding.
+#[test]
+fn only_all_states_are_a_proof() {
+    let all = bounds(true, 1, &[0, 1], 0);
+    let search = |states_max, broken| explore(all, states_max, broken);
+    let whole = search(STATES_MAX, None);
+    assert!(whole.is_whole && whole.states > 100, "{whole:?}");
+    let cut = search(100, None);
+    assert_eq!((cut.states, cut.is_whole), (100, false));
+    let found = search(STATES_MAX, Some(Break::ReplyLost));
+    assert!(Report::verdict(&[whole]).is_ok());
+    let words = Report::verdict(&[cut]).expect_err("states are left");
+    assert!(words.starts_with("1 of 1 sets"), "{words}");
+    assert!(Report::verdict(&[found]).is_err());
 }

@@ -4,6 +4,7 @@ use crate::tamper::{Break, Ledger, Seam};
 use rpcrdma::fabric::{self, Choice, EndId, Fabric, HostId};
 use rpcrdma::place::{MemoryId, Place};
 use rpcrdma::stream::Message;
+use rpcrdma::verbs::Verbs;
 use rpcrdma::{CallId, Endpoint, Event, Offer, Pool, RequestId, Settings};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,6 +27,14 @@ pub struct Bounds {
     pub disconnects: u8,
 }
 
+/// Whose doing the end of a connection is: that of neither end, or of one, which knows it at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Wire,
+    Client,
+    Server,
+}
+
 /// A step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -35,7 +44,7 @@ pub enum Step {
     Server,
     /// One of the server's calls is answered, with a grant.
     Answer(usize, u32),
-    Disconnect,
+    Disconnect(By),
     Connect,
 }
 
@@ -350,7 +359,7 @@ impl Model {
         let is_open = self.fabric.is_open(self.client.end);
         let is_over = self.replied == self.bounds.calls;
         if is_open && !is_over && self.disconnects < self.bounds.disconnects {
-            steps.push(Step::Disconnect);
+            steps.extend([By::Wire, By::Client, By::Server].map(Step::Disconnect));
         }
         if !is_open && self.client.is_down && self.server.is_down && self.disconnects > 0 {
             steps.push(Step::Connect);
@@ -367,16 +376,30 @@ impl Model {
             Step::Client => self.poll_client(),
             Step::Server => self.poll_server(),
             Step::Answer(at, grant) => self.answer(at, grant),
-            Step::Disconnect => {
-                self.disconnects += 1;
-                rpcrdma::verbs::Verbs::close(&mut self.fabric.end(self.client.end));
-                (self.client.is_quiet, self.server.is_quiet) = (false, false);
-            }
+            Step::Disconnect(by) => self.disconnect(by),
             Step::Connect => {
                 self.fabric.reconnect(self.client.end);
                 self.connect();
             }
         }
+    }
+
+    fn disconnect(&mut self, by: By) {
+        self.disconnects += 1;
+        let (side, is_client) = match by {
+            By::Wire => (None, false),
+            By::Client => (Some(&mut self.client), true),
+            By::Server => (Some(&mut self.server), false),
+        };
+        match side {
+            None => Verbs::close(&mut self.fabric.end(self.client.end)),
+            Some(side) => {
+                let (endpoint, mut seam, _) =
+                    Self::seam(side, &mut self.fabric, self.broken, false, is_client);
+                endpoint.close(&mut seam);
+            }
+        }
+        (self.client.is_quiet, self.server.is_quiet) = (false, false);
     }
 
     /// What is wrong with this state.

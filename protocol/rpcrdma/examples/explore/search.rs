@@ -20,6 +20,25 @@ pub struct Report {
     pub finding: Option<Finding>,
 }
 
+impl Report {
+    /// What all sets of bounds together say; an error if that is not that every state is right.
+    ///
+    /// # Errors
+    /// Something was found, or a set was not searched to its end.
+    pub fn verdict(all: &[Self]) -> Result<&'static str, String> {
+        if all.iter().any(|report| report.finding.is_some()) {
+            return Err("an error was found".to_owned());
+        }
+        match all.iter().filter(|report| !report.is_whole).count() {
+            0 => Ok("0 deadlocks, 0 Sends above the grant, 0 results under a valid STag"),
+            left => Err(format!(
+                "{left} of {} sets have more states than the limit: nothing is known of the others",
+                all.len()
+            )),
+        }
+    }
+}
+
 /// A state on the way, with the steps from it that are left.
 struct Node {
     model: Model,

@@ -85,8 +85,8 @@ pub(super) struct Slot {
     /// The message as it was received, what it asked for, and where its body begins.
     pub(super) received: Vec<u8>,
     pub(super) asked: u32,
-    /// It is the first call of its connection.
-    pub(super) is_first: bool,
+    /// It is the first call of a connection that can be configured.
+    pub(super) may_configure: bool,
     pub(super) body_at: usize,
     /// The stream of a long call, which was in the chunk of position 0.
     pub(super) body: Vec<u8>,
@@ -118,7 +118,7 @@ impl Slot {
             xid: 0,
             received: Vec::new(),
             asked: 0,
-            is_first: false,
+            may_configure: false,
             body_at: 0,
             body: Vec::new(),
             body_place: None,
@@ -181,6 +181,6 @@ impl Hash for Slot {
             self.outstanding,
         )
             .hash(state);
-        (self.awaits_done, self.is_held, self.is_first).hash(state);
+        (self.awaits_done, self.is_held, self.may_configure).hash(state);
     }
 }

@@ -32,7 +32,7 @@ impl Responder {
         if call.program != PROGRAM.number {
             return false;
         }
-        let is_first = slot.is_first;
+        let may_configure = slot.may_configure;
         let request = ConfigRequest::read(&mut reader);
         let request = request.and_then(|request| reader.finish().map(|()| request));
         let status = match (call.version == PROGRAM.version, call.procedure, request) {
@@ -45,7 +45,7 @@ impl Responder {
                 ReplyStatus::AuthError(AUTH_TOO_WEAK)
             }
             // Later calls could be in flight under the old limits.
-            (true, CONF_RDMA, _) if !is_first => ReplyStatus::SystemError,
+            (true, CONF_RDMA, _) if !may_configure => ReplyStatus::SystemError,
             (true, CONF_RDMA, Err(_)) => ReplyStatus::GarbageArguments,
             (true, CONF_RDMA, Ok(_)) => ReplyStatus::Success,
             (true, ..) => ReplyStatus::ProcedureUnavailable,

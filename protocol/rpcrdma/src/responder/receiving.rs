@@ -95,7 +95,7 @@ impl Responder {
         let slot = &mut self.slots[index as usize];
         slot.xid = header.xid();
         slot.asked = header.credits();
-        slot.is_first = std::mem::take(&mut self.is_first);
+        slot.may_configure = std::mem::take(&mut self.is_first) && self.configuration.is_some();
         slot.body_at = header.octets();
         Some(index)
     }
