@@ -49,8 +49,8 @@ fn settings(name: &str, seed: u64, width: usize) -> Settings {
     }
 }
 
-/// W = 512: as it is emitted, and as it is synthesised. A short run, which builds one core less, has
-/// the second one only.
+/// W = 512: as it is emitted, and as it is synthesised. A short run, which builds one core less,
+/// has the second one only.
 fn settings_512(name: &str, seed: u64) -> Vec<Settings> {
     let synthesised = Settings {
         silicon: true,

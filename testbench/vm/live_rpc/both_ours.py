@@ -22,7 +22,7 @@ REPLAY_SECONDS = 300
 # Of the ends, in `every_type`.
 CLIENT = "192.0.2.1"
 # A client closes for ERR_VERS, and neither a call of the server's nor the reply to the call that
-# fails by it need leave, or be looked at.
+# fails by it need leave, or be read.
 UNHEARD = 2
 
 

@@ -26,7 +26,7 @@ class Side:
     """One end's octets: what is copied of them."""
 
     def __init__(self):
-        # Octets of the start-up frame; octets behind it that were looked at; what they are without
+        # Octets of the start-up frame; octets after it that were read; what they are without
         # markers, of which so many are copied.
         self.start, self.taken, self.plain, self.copied = 0, 0, bytearray(), 0
         # Of the copy.

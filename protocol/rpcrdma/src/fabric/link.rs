@@ -1,5 +1,4 @@
 //! One connection: what is in flight each way, and what has completed.
-use super::Settings;
 use crate::place::Place;
 use crate::verbs::{Completion, Status, Work};
 use crate::wire::Segment;
@@ -76,15 +75,14 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub(super) fn new(host: usize, settings: &Settings) -> Self {
-        let (sends, receives) = (settings.sends as usize, settings.receives as usize);
+    pub(super) fn new(host: usize, sends: usize, receives: usize, reads_max: u32) -> Self {
         Self {
             host,
             posted: VecDeque::with_capacity(sends),
             unacked: VecDeque::with_capacity(sends),
             reads: VecDeque::with_capacity(sends),
             reads_outstanding: 0,
-            reads_max: settings.reads,
+            reads_max,
             receives: VecDeque::with_capacity(receives),
             completions: VecDeque::with_capacity(sends + receives),
         }

@@ -126,7 +126,13 @@ impl Fabric {
 
     /// A connection of two different hosts: its ends at `first` and at `second`.
     pub fn connect(&mut self, first: HostId, second: HostId) -> (EndId, EndId) {
-        let side = |host: HostId| Side::new(host.0, &self.settings);
+        let Settings {
+            sends,
+            receives,
+            reads,
+            ..
+        } = self.settings;
+        let side = |host: HostId| Side::new(host.0, sends as usize, receives as usize, reads);
         self.links.push(Link {
             is_open: true,
             sides: [side(first), side(second)],

@@ -13,7 +13,7 @@ const CONFIGURE: Configure = Configure {
 /// Octets of each buffer of the client's.
 const BUFFER: u32 = 4_096;
 
-/// A client that has just asked, of whose connection nothing else is known. The XID of its question.
+/// A client that has just asked, of whose connection nothing else is known; its question's XID.
 fn client() -> (Scene, u32) {
     let settings = Settings {
         inline_octets: BUFFER,
