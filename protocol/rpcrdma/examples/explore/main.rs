@@ -14,7 +14,7 @@
 //! and nothing exposed, lent or awaited.
 //!
 //! `--break NAME` builds an error in between an end and the fabric, `--states LIMIT` is how many of
-//! a set are looked at. Exit status 1: something was found, or a set has more states.
+//! a set are explored. Exit status 1: something was found, or a set has more states.
 mod model;
 mod search;
 mod tamper;
