@@ -2,10 +2,13 @@
 
 use crate::scene::{completion, octets, post_receives, End, Scene};
 use crate::wire::Wire;
+use indicatif::ProgressBar;
+use rnic_capture::ReadOptions;
 use rnic_device::hub::{Rate, Settings as Faults};
 use rnic_driver::verbs::endpoint::{QueuePair, SendOperation, WorkKind};
 use rnic_iwarp::queue_pair::Status;
 use rnic_iwarp::startup::Settings;
+use rnic_testbench::play::{self, DutKind, FlowReport, Options};
 use std::path::Path;
 use std::process::Command;
 
@@ -124,7 +127,7 @@ fn take(end: &End, pair: &QueuePair) -> Vec<u8> {
     received.message()
 }
 
-fn run(kind: &str, count: usize, rate: f64) {
+fn run(kind: &str, count: usize, rate: f64) -> Scene {
     let mut scene = Scene::with_faults(kind, faults(rate, 7));
     let settings = Settings {
         markers: true,
@@ -150,6 +153,7 @@ fn run(kind: &str, count: usize, rate: f64) {
         .iter()
         .all(|port| port.lost > 0 && port.duplicated > 0 && port.late > 0));
     judge(wire);
+    scene
 }
 
 /// MPA-025, MPA-030: what was on the wire, judged by a script of the test bench that knows nothing
@@ -172,6 +176,34 @@ fn judge(wire: &Wire) {
     }
 }
 
+/// DDP-022, MPA-044: the receivers of both directions get the delivered frames once more, by what
+/// `rnic play --dut both` does. The core and the model show the same, and octets were placed
+/// before their turn.
+fn play(wire: &Wire) {
+    let opened = rnic_capture::open(&wire.capture, &ReadOptions::default());
+    let opened = opened.expect("a capture of a hub");
+    let options = Options {
+        dut: DutKind::Both,
+        ..Options::default()
+    };
+    let (capture, flows) = (&opened.capture, &opened.flows);
+    let report = play::play(capture, flows, &options, &ProgressBar::hidden());
+    let report = report.expect("it plays");
+    let count = |of: fn(&FlowReport) -> u64| report.flows.iter().map(of).sum::<u64>();
+    let early = count(|flow| flow.placed_out_of_order_octets);
+    let placed = count(|flow| flow.placed_octets);
+    println!(
+        "{} flows: {placed} octets placed, {early} before their turn",
+        report.flows.len()
+    );
+    assert_eq!(report.flows.len(), 2, "{:?}", opened.causes);
+    assert_eq!(report.mismatches, 0, "{:#?}", report.differences);
+    assert!(
+        early > 0 && placed > early,
+        "{placed} octets, {early} of them early"
+    );
+}
+
 #[test]
 fn every_octet_arrives_over_a_wire_with_faults() {
     let count = rnic_effort::count("octets by each operation", 1 << 20, 100_000_000);
@@ -181,5 +213,6 @@ fn every_octet_arrives_over_a_wire_with_faults() {
 #[test]
 fn every_octet_arrives_at_the_verilated_core_over_a_wire_with_faults() {
     let count = rnic_effort::count("octets by each operation", 200_000, 1_000_000);
-    run("rtl", count, 0.02);
+    let scene = run("rtl", count, 0.02);
+    play(scene.wire.as_ref().expect("there is one"));
 }
