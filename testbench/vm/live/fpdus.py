@@ -8,7 +8,8 @@ Written from RFC 5044, 5041 and 5040; it shares no code with the driver or its d
 
 What neither end may send is looked for in both directions: FPDUs that are cut, CRCs that are not
 theirs, segments without a whole header, opcodes on other queues, messages out of order or with gaps,
-Read Responses that nobody has asked for, anything after a Terminate.
+Read Responses that nobody has asked for, anything after a Terminate. Where the other end has asked
+for markers, each is checked: it points to the length of the FPDU that it is in (RFC 5044, 4.3).
 """
 
 import collections
@@ -22,6 +23,8 @@ WRITE, READ_REQUEST, READ_RESPONSE, TERMINATE = 0, 1, 2, 7
 QUEUES = {1: 1, 3: 0, 4: 0, 5: 0, 6: 0, 7: 2}
 REQUEST_OCTETS = 28
 RESERVED_DDP, RESERVED_RDMAP = 0x3C, 0x30
+# Octets from one marker to the next, of the start-up frame's flag that asks for them, of a marker.
+SPACING, ASKS_FOR_MARKERS, MARKER_OCTETS = 512, 0x80, 4
 
 
 @dataclasses.dataclass
@@ -32,33 +35,58 @@ class Fpdu:
     ulpdu: bytes
     pad: bytes
     has_crc: bool
+    # Of each marker: where it is, its octets, how far from the length it is.
+    markers: list = dataclasses.field(default_factory=list)
 
     def opcode(self):
         """Its opcode, or None if it has no header."""
         return self.ulpdu[1] & 15 if len(self.ulpdu) >= 2 else None
 
 
-def walk(octets, at):
-    """The whole FPDUs from octet `at` on, and the octet after the last one."""
-    found = []
-    while at + 2 <= len(octets):
-        length = struct.unpack_from(">H", octets, at)[0]
-        end = at + (2 + length + 3) // 4 * 4
-        if end + 4 > len(octets):
+def piece(octets, start, at, count, markers):
+    """`count` octets from `at` on without the markers among them; where those are; the end."""
+    inner, places = bytearray(), []
+    while count:
+        step = count
+        if markers:
+            if (at - start) % SPACING == 0:
+                places.append(at)
+                at += MARKER_OCTETS
+            step = min(count, SPACING - (at - start) % SPACING)
+        inner += octets[at:at + step]
+        at, count = at + step, count - step
+    return bytes(inner), places, at
+
+
+def walk(octets, start, markers=False):
+    """The whole FPDUs from octet `start` on, and the octet after the last one."""
+    found, at = [], start
+    while True:
+        head, places, _ = piece(octets, start, at, 2, markers)
+        if len(head) < 2:
             break
-        fpdu = bytes(octets[at:end])
-        has_crc = crc32c(fpdu) == bytes(octets[end:end + 4])
-        found.append(Fpdu(at, fpdu[2:2 + length], fpdu[2 + length:], has_crc))
-        at = end + 4
+        length_at = at + MARKER_OCTETS * len(places)
+        length = struct.unpack(">H", head)[0]
+        padded = (2 + length + 3) // 4 * 4
+        fpdu, places, end = piece(octets, start, at, padded + 4, markers)
+        if end > len(octets):
+            break
+        # The CRC covers markers too, one before the length and one before itself.
+        has_crc = crc32c(bytes(octets[at:end - 4])) == fpdu[padded:]
+        # A marker before the length is no octet of the FPDU yet: it points nowhere.
+        pointers = [(place, bytes(octets[place:place + 4]), max(place - length_at, 0))
+                    for place in places]
+        found.append(Fpdu(at, fpdu[2:2 + length], fpdu[2 + length:padded], has_crc, pointers))
+        at = end
     return found, at
 
 
 class Direction:
     """FPDUs of one end, judged: `problems`; what they ask for and answer."""
 
-    def __init__(self, octets, start, version, crc, strict):
+    def __init__(self, octets, start, version, crc, strict, markers=False):
         self.version, self.crc, self.strict = version, crc, strict
-        self.fpdus, end = walk(octets, start)
+        self.fpdus, end = walk(octets, start, markers)
         self.problems, self.bad_crcs, self.kinds = [], 0, collections.Counter()
         # Numbers of messages by queue; octets of what is not whole: untagged, tagged.
         self.numbers, self.untagged, self.tagged = collections.Counter(), 0, None
@@ -76,6 +104,7 @@ class Direction:
             self.bad_crcs += 1
             self._wrong(fpdu, "its CRC is not that of its octets")
             return
+        self._markers(fpdu)
         if self.strict and any(fpdu.pad):
             self._wrong(fpdu, f"PAD is {fpdu.pad.hex()}")
         if self.terminate is not None:
@@ -95,6 +124,15 @@ class Direction:
         self.kinds[OPCODES[opcode]] += 1
         self._versions(fpdu)
         (self._tagged if is_tagged else self._untagged)(fpdu, opcode)
+
+    def _markers(self, fpdu):
+        for place, marker, distance in fpdu.markers:
+            reserved, pointer = struct.unpack(">HH", marker)
+            if pointer != distance:
+                self._wrong(fpdu, f"the marker at {place} points {pointer} octets back, not"
+                                  f" {distance}")
+            if self.strict and reserved:
+                self._wrong(fpdu, f"reserved octets of the marker at {place} are {reserved:#x}")
 
     def _versions(self, fpdu):
         ddp, rdmap = fpdu.ulpdu[:2]
@@ -147,7 +185,8 @@ def of(connection, ours):
         is_ours = connection.ends[side][0] in ours
         # siw has version 1 in each revision (docs/live.md); whom it talks to says so.
         version = int(revision > 0 or not is_ours)
-        found.append(Direction(direction.octets, len(frame), version, crc, is_ours))
+        markers = bool(frames[1 - side][16] & ASKS_FOR_MARKERS)
+        found.append(Direction(direction.octets, len(frame), version, crc, is_ours, markers))
     return found
 
 

@@ -70,9 +70,8 @@ def sent_again(direction, is_ours):
     return problems
 
 
-def connection_problems(connection, ours, spoilt):
-    """What is wrong with a connection whose start-up is whole."""
-    sides = fpdus.of(connection, ours)
+def connection_problems(connection, sides, ours, spoilt):
+    """What is wrong with a connection whose start-up is whole; its FPDUs by side."""
     problems = []
     for side, found in enumerate(sides):
         address, direction = connection.ends[side][0], connection.directions[side]
@@ -94,7 +93,7 @@ def problems(frames, connections, ours, spoilt=None):
         found += [f"frame {number + 1}: {what}" for what in frame_problems(frame)]
     for connection in connections:
         if all(connection.start_ups()):
-            found += connection_problems(connection, ours, spoilt)
+            found += connection_problems(connection, fpdus.of(connection, ours), ours, spoilt)
         else:
             for side, direction in enumerate(connection.directions):
                 if direction:

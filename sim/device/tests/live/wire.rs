@@ -13,6 +13,8 @@ pub struct Wire {
     pub ports: Vec<PathBuf>,
     /// Frames as they were delivered.
     pub capture: PathBuf,
+    /// Frames that were lost: what comes again is compared with them.
+    pub dropped: PathBuf,
 }
 
 impl Wire {
@@ -29,19 +31,26 @@ impl Wire {
         let tap = tap.map(|name| LinkKind::Tap(name.to_owned()));
         let sockets = ports.iter().cloned().map(LinkKind::Unix);
         let kinds: Vec<LinkKind> = sockets.chain(tap).collect();
-        let capture = folder.join("delivered.pcapng");
-        let output = Claims::new().output("--pcap", &capture);
-        let names = ["1", "2", "3"].into_iter().take(kinds.len());
-        let record = Record::begin(output.expect("a new file"), names);
+        let [capture, dropped] = ["delivered", "dropped"].map(|name| {
+            let path = folder.join(name);
+            path.with_extension("pcapng")
+        });
+        let mut claims = Claims::new();
+        let mut begin = |option: &'static str, path: &Path| {
+            let output = claims.output(option, path).expect("a new file");
+            let names = ["1", "2", "3"].into_iter().take(kinds.len());
+            Record::begin(output, names).expect("there is room")
+        };
         let records = Records {
-            delivered: Some(record.expect("there is room")),
-            dropped: None,
+            delivered: Some(begin("--pcap", &capture)),
+            dropped: Some(begin("--dropped", &dropped)),
         };
         let hub = Running::open(&kinds, settings, records).expect("ports enough");
         Self {
             hub: Some(hub),
             ports,
             capture,
+            dropped,
         }
     }
 
