@@ -1,388 +1,241 @@
 //! The process of one end is killed (SIGKILL) in the middle of something. The other end notices
-//! within its time-outs, the device is clean, and its next owner resets what is left.
+//! within its time-outs, the device is clean, and its next owner resets what is left and works.
 //!
 //! ```text
 //!  this process: end B, and the served device A <--vfio-user-- child: end A, killed
 //! ```
 //!
-//! The child is this test program again, at the test `child`.
+//! The child is this test program again, at the test `child::child`. Each row is done four times:
+//! the child is the TCP client and MPA initiator, or the server and responder; the next owner comes
+//! after B has noticed by itself, or at once, and answers B's segments with RST (RFC 9293 section
+//! 3.5.2).
+//!
+//! | A is killed while            | B notices by itself, by |
+//! |------------------------------|-------------------------|
+//! | B waits for start-up         | the time of start-up    |
+//! | B writes to A, or A reads B  | retransmissions         |
+//! | B reads from A               | keepalive               |
+//! | A writes to B, or has closed | keepalive               |
+//! | B has closed                 | the time for A's FIN    |
+//! | and then B closes            | retransmissions         |
 
-use rnic_abi::sizes::Sizes;
-use rnic_device::link::LinkKind;
-use rnic_device::model::DeviceModel;
-use rnic_device::Service;
-use rnic_driver::stack::{AddressPrefix, Settings};
-use rnic_driver::verbs::endpoint::{
-    Endpoint, EndpointError, EndpointSettings, PairEvent, PairOptions, QueuePair, SendOperation,
-};
-use rnic_driver::verbs::{Context, MemoryRegion, ProtectionDomain, RegionOptions, Rights};
-use rnic_iwarp::queue_pair::Status;
-use rnic_iwarp::startup;
-use rnic_tcp::{Lost, TimeOut};
-use rnic_vfio_user::Server;
-use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+mod child;
+mod end;
+mod scene;
 
-/// Time-outs of the end that is left, in microseconds; and how long it may take to notice.
-const TIME_OUT_US: u64 = 5_000_000;
+use end::{startup, Act, End, Joined, PATIENCE, RECEIVES};
+use rnic_driver::verbs::endpoint::{EndpointError, PairEvent, PairOptions, WorkKind};
+use rnic_iwarp::queue_pair::{Failure, Status};
+use scene::Scene;
+use std::time::Duration;
+
+/// How long B may take to notice.
 const NOTICED: Duration = Duration::from_secs(6);
-const PATIENCE: Option<Duration> = Some(Duration::from_secs(30));
-const PORT: u16 = 7_174;
-const OCTETS: usize = 1 << 20;
-/// Environment of the child: what it does, and the address of its device.
-const ROLE: &str = "RNIC_CHILD_ROLE";
-const DEVICE: &str = "RNIC_CHILD_DEVICE";
 
-/// One end of the wire.
-struct End {
-    endpoint: Endpoint,
-    domain: ProtectionDomain,
-    context: Context,
+/// When the next owner comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    AtOnce,
+    Late,
 }
 
-impl End {
-    fn open(number: u8, address: &str) -> Self {
-        rnic_device::provide_simulator();
-        let context = Context::open(address, Endpoint::device_config()).expect("it opens");
-        let mut settings = EndpointSettings::new(Settings {
-            mac: [2, 0, 0, 0, 0, number],
-            addresses: vec![AddressPrefix {
-                address: [192, 0, 2, number].into(),
-                bits: 24,
-            }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
-        for (which, value) in [
-            (TimeOut::RetransmissionTime, TIME_OUT_US),
-            (TimeOut::FinWait2, TIME_OUT_US),
-            (TimeOut::Startup, TIME_OUT_US),
-            (TimeOut::KeepaliveIdle, 1_000_000),
-            (TimeOut::KeepaliveInterval, 1_000_000),
-            (TimeOut::KeepaliveCount, 4),
-        ] {
-            settings.tcp.time_outs.set(which, value).expect("in range");
+/// A row, four times at the same time: most of it is waiting.
+fn row(one: impl Fn(bool, Next) + Sync) {
+    std::thread::scope(|scope| {
+        for is_initiator in [true, false] {
+            for next in [Next::AtOnce, Next::Late] {
+                let one = &one;
+                scope.spawn(move || {
+                    println!("the child is the initiator: {is_initiator}, next owner {next:?}");
+                    one(is_initiator, next);
+                });
+            }
         }
-        Self {
-            domain: context.protection_domain().expect("the first"),
-            endpoint: Endpoint::start(&context, &settings).expect("it starts"),
-            context,
-        }
-    }
-
-    fn region(&self) -> MemoryRegion {
-        let options = RegionOptions {
-            rights: Rights::REMOTE_WRITE | Rights::REMOTE_READ | Rights::READ_SINK,
-            ..RegionOptions::default()
-        };
-        let memory = self.context.allocate(OCTETS).expect("memory");
-        self.domain.register(memory, &options).expect("a region")
-    }
-}
-
-fn own(number: u8) -> SocketAddr {
-    ([192, 0, 2, number], PORT).into()
-}
-
-fn startup() -> startup::Settings {
-    startup::Settings {
-        timeout_us: Some(TIME_OUT_US),
-        ..startup::Settings::default()
-    }
-}
-
-/// The child: it does as its role says, says so, and waits for its end.
-#[test]
-fn child() {
-    let (Ok(role), Ok(device)) = (std::env::var(ROLE), std::env::var(DEVICE)) else {
-        return;
-    };
-    let end = End::open(1, &device);
-    let stream = end.endpoint.connect(own(2)).expect("it connects");
-    let mut kept = None;
-    if role != "start-up" {
-        let options = PairOptions::default();
-        let pair = stream.queue_pair(&end.domain, &startup(), &options);
-        let pair = pair.expect("there is room");
-        pair.start(b"").expect("a Reply");
-        let region = end.region();
-        let mut memory = end.context.allocate(4).expect("memory");
-        memory
-            .write(0, &region.stag().to_be_bytes())
-            .expect("it fits");
-        let payload = [memory.part(0..4).expect("all of it")];
-        let operation = SendOperation::send(&payload);
-        pair.post_send(1, &operation).expect("posted");
-        pair.wait_completion(PATIENCE).expect("acknowledged");
-        kept = Some((pair, region));
-    }
-    println!("ready");
-    std::io::stdout().flush().expect("it is read");
-    std::thread::sleep(Duration::from_secs(120));
-    drop(kept);
-}
-
-/// A served device, its owner, and the other end.
-struct Scene {
-    folder: tempfile::TempDir,
-    end: End,
-    owner: Child,
-    stop: Option<UnixStream>,
-    service: Option<JoinHandle<()>>,
-}
-
-impl Scene {
-    fn new(role: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (socket, wire) = (folder.path().join("device"), folder.path().join("wire"));
-        let (stop, stopped) = UnixStream::pair().expect("sockets");
-        let service = serve(&socket, &wire, stopped);
-        let end = End::open(2, &format!("sim:model,unix-connect:{}", wire.display()));
-        let owner = Command::new(std::env::current_exe().expect("this program"))
-            .args(["child", "--exact", "--nocapture"])
-            .env(ROLE, role)
-            .env(DEVICE, format!("vfio-user:{}", socket.display()))
-            .stdout(Stdio::piped())
-            .spawn();
-        Self {
-            folder,
-            end,
-            owner: owner.expect("it runs"),
-            stop: Some(stop),
-            service: Some(service),
-        }
-    }
-
-    fn device(&self) -> PathBuf {
-        self.folder.path().join("device")
-    }
-
-    /// Wait until the child has done its part.
-    fn wait_ready(&mut self) {
-        let stdout = self.owner.stdout.take().expect("it is piped");
-        let mut lines = BufReader::new(stdout).lines();
-        let is_ready = lines.any(|line| line.expect("text").contains("ready"));
-        assert!(is_ready, "the child has ended before");
-    }
-
-    /// SIGKILL.
-    fn kill(&mut self) -> Instant {
-        self.owner.kill().expect("it runs");
-        self.owner.wait().expect("it has ended");
-        Instant::now()
-    }
-
-    /// The device has nothing of its owner, and the next one finds it as new.
-    fn next_owner(&self) -> End {
-        let next = End::open(1, &format!("vfio-user:{}", self.device().display()));
-        let in_use = format!("{:?}", next.context.in_use().expect("it answers"));
-        assert_eq!(
-            in_use,
-            "InUse { ranges: 0, fragments: 0, spans: 0, records: 0 }"
-        );
-        assert_eq!(next.endpoint.connections(), 0);
-        next
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _ = self.owner.kill();
-        let _ = self.owner.wait();
-        self.stop.take();
-        if let Some(service) = self.service.take() {
-            let _ = service.join();
-        }
-    }
-}
-
-/// Serve a software device on a thread, until `stopped`'s other end is closed.
-fn serve(socket: &Path, wire: &Path, stopped: UnixStream) -> JoinHandle<()> {
-    let (socket, wire) = (socket.to_owned(), LinkKind::Unix(wire.to_owned()));
-    let (ready, is_ready) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        let server = Server::bind(&socket).expect("a socket");
-        let link = wire.open().expect("it listens");
-        let device = DeviceModel::new(64, Sizes::LARGEST);
-        let mut service = Service::new(server, device, link).end_with(stopped.into());
-        ready.send(()).expect("it is waited for");
-        service.run(None).expect("it runs to the end");
     });
-    is_ready.recv().expect("it is there");
-    thread
 }
 
-/// A queue pair with the child, and the STag of its region.
-fn accept(scene: &mut Scene) -> (QueuePair, u32) {
-    let listener = scene.end.endpoint.listen(own(2)).expect("it listens");
-    let stream = listener.accept(PATIENCE).expect("the child connects");
-    let request = stream.request(&startup(), b"").expect("a Request");
-    let pair = request.queue_pair(&scene.end.domain, &PairOptions::default());
-    let pair = pair.expect("there is room");
-    let memory = scene.end.context.allocate(64).expect("memory");
-    pair.post_receive(1, memory).expect("posted");
-    pair.accept(b"").expect("accepted");
-    assert_eq!(
-        pair.wait_event(PATIENCE).expect("an event"),
-        PairEvent::Established
-    );
-    let received = pair.wait_completion(PATIENCE).expect("its STag");
-    let stag = received.message().try_into().map(u32::from_be_bytes);
-    scene.wait_ready();
-    (pair, stag.expect("four octets"))
-}
-
-/// The end that is left fails in time; every request that was posted completes, flushed.
-fn expect_lost(pair: &QueuePair, killed: Instant, posted: usize, is_cause: fn(Lost) -> bool) {
-    let event = pair
-        .wait_event(Some(NOTICED))
-        .expect("it is noticed in time");
-    assert!(matches!(event, PairEvent::Failed(_)), "{event:?}");
-    assert!(killed.elapsed() <= NOTICED, "{:?}", killed.elapsed());
-    for _ in 0..posted {
-        let done = pair.wait_completion(PATIENCE).expect("each completes");
-        assert_eq!(done.status, Status::Flushed);
-    }
-    let reason = pair
-        .end_reason()
-        .expect("it is there")
-        .expect("it has ended");
+/// Why the connection is lost, by its name.
+fn cause(reason: &EndpointError) -> String {
     let EndpointError::Lost { lost, .. } = reason else {
-        panic!("{reason}");
+        return format!("{reason:?}");
     };
-    assert!(is_cause(lost), "{lost}");
+    let text = format!("{lost:?}");
+    let name = text.split([' ', '{']).next();
+    name.expect("the first").to_owned()
 }
 
+/// B does `own` when the child, which does `theirs`, is killed, and finds out by `late`, if its
+/// segments are not reset before.
+fn killed(theirs: Act, own: Act, late: &str, (is_initiator, next): (bool, Next)) {
+    let mut scene = Scene::new(theirs, is_initiator);
+    let mut joined = scene.joined();
+    scene.wait_ready();
+    if theirs == Act::Closes {
+        let event = joined.pair.wait_event(PATIENCE).expect("the child's FIN");
+        assert_eq!(event, PairEvent::HalfClosed);
+    }
+    let (killed, is_heard) = match own {
+        Act::ClosesAfter => {
+            let killed = scene.kill();
+            joined.act(own);
+            (killed, true)
+        }
+        own => {
+            joined.act(own);
+            // In FIN-WAIT-2 there is nothing to send, and no keepalive: RST answers nothing.
+            (scene.kill(), own != Act::Closes)
+        }
+    };
+    let early = (next == Next::AtOnce).then(|| scene.next_owner());
+    let event = joined.pair.wait_event(Some(NOTICED));
+    let event = event.expect("it is noticed in time");
+    assert!(killed.elapsed() <= NOTICED, "{:?}", killed.elapsed());
+    assert_eq!(event, PairEvent::Failed(Failure::Lost));
+    let reason = joined.pair.end_reason().expect("it is there");
+    let reason = cause(&reason.expect("it has ended"));
+    match next {
+        Next::AtOnce if is_heard => assert_eq!(reason, "Reset"),
+        _ => assert_eq!(reason, late),
+    }
+    if let (Some(next), true) = (&early, is_heard) {
+        assert!(next.endpoint.counts().resets > 0);
+    }
+    flushed(&joined);
+    if !matches!(own, Act::Closes | Act::ClosesAfter) {
+        joined.pair.disconnect().expect("it is there");
+    }
+    let event = joined.pair.wait_event(PATIENCE).expect("the end");
+    assert_eq!(event, PairEvent::Closed);
+    drop(joined);
+    finish(&scene, early);
+}
+
+/// Each request completes: those before the end as they should, the one that was under way and all
+/// others flushed (RDMAP-021).
+fn flushed(joined: &Joined) {
+    let (mut sent, mut received) = (Vec::new(), 0);
+    while sent.len() < joined.posted || received < RECEIVES - 1 {
+        let done = joined.pair.wait_completion(PATIENCE);
+        let done = done.expect("each completes");
+        if done.kind == WorkKind::Receive {
+            assert_eq!(done.status, Status::Flushed);
+            received += 1;
+        } else {
+            sent.push(done.status);
+        }
+    }
+    let good = sent
+        .iter()
+        .take_while(|status| **status == Status::Success)
+        .count();
+    let is_flushed = |status: &Status| *status == Status::Flushed;
+    assert!(sent[good..].iter().all(is_flushed), "{sent:?}");
+    assert!(joined.posted == 0 || good < sent.len(), "nothing was left");
+    assert!(joined
+        .pair
+        .poll_completion()
+        .expect("it is there")
+        .is_none());
+}
+
+/// The next owner works, and nothing is left at B.
+fn finish(scene: &Scene, early: Option<End>) {
+    let next = early.unwrap_or_else(|| scene.next_owner());
+    scene.works(&next);
+    scene.is_left_clean();
+}
+
+/// START-019, START-021: B waits for a Request, or for a Reply.
 #[test]
 fn killed_in_start_up() {
-    let mut scene = Scene::new("start-up");
-    let listener = scene.end.endpoint.listen(own(2)).expect("it listens");
-    let stream = listener.accept(PATIENCE).expect("the child connects");
-    scene.wait_ready();
-    let killed = scene.kill();
-    let refused = stream.request(&startup(), b"").expect_err("nobody asks");
-    assert!(killed.elapsed() <= NOTICED, "{:?}", killed.elapsed());
-    let is_time_out = matches!(
-        refused,
-        EndpointError::StartupFailed { .. } | EndpointError::Lost { .. }
-    );
-    assert!(is_time_out, "{refused}");
-    drop(scene.next_owner());
+    row(|is_initiator, next| {
+        let mut scene = Scene::new(Act::StartUp, is_initiator);
+        let stream = scene.stream();
+        let (killed, early, refused);
+        if is_initiator {
+            scene.wait_ready();
+            killed = scene.kill();
+            early = (next == Next::AtOnce).then(|| scene.next_owner());
+            refused = stream.request(&startup(), b"").expect_err("nobody asks");
+        } else {
+            let pair = stream.queue_pair(&scene.end.domain, &startup(), &PairOptions::default());
+            let pair = pair.expect("there is room");
+            (killed, early, refused) = std::thread::scope(|scope| {
+                let started = scope.spawn(|| pair.start(b""));
+                scene.wait_ready();
+                let killed = scene.kill();
+                let early = (next == Next::AtOnce).then(|| scene.next_owner());
+                let started = started.join().expect("it does not panic");
+                (killed, early, started.expect_err("nobody answers"))
+            });
+        }
+        assert!(killed.elapsed() <= NOTICED, "{:?}", killed.elapsed());
+        if let Some(next) = &early {
+            assert_eq!(cause(&refused), "Reset");
+            assert!(next.endpoint.counts().resets > 0);
+        } else {
+            assert_eq!(cause(&refused), "StartupTimeOut");
+        }
+        finish(&scene, early);
+    });
 }
 
 #[test]
 fn killed_while_it_is_written_to() {
-    let mut scene = Scene::new("pair");
-    let (pair, stag) = accept(&mut scene);
-    let region = scene.end.region();
-    let payload = [region.part(0..OCTETS).expect("all of it")];
-    let operation = SendOperation::Write {
-        payload: &payload,
-        stag,
-        to: 0,
-    };
-    for id in 0..8 {
-        pair.post_send(id, &operation).expect("posted");
-    }
-    let killed = scene.kill();
-    let mut left = 8;
-    // Some may have been acknowledged before.
-    while let Ok(Some(done)) = pair.poll_completion() {
-        assert_eq!(done.status, Status::Success);
-        left -= 1;
-    }
-    assert!(left > 0);
-    let event = pair
-        .wait_event(Some(NOTICED))
-        .expect("it is noticed in time");
-    assert!(matches!(event, PairEvent::Failed(_)), "{event:?}");
-    assert!(killed.elapsed() <= NOTICED, "{:?}", killed.elapsed());
-    let mut flushed = 0;
-    for _ in 0..left {
-        let done = pair.wait_completion(PATIENCE).expect("each completes");
-        flushed += usize::from(done.status == Status::Flushed);
-    }
-    assert!(flushed > 0);
-    drop(scene.next_owner());
+    row(|is_initiator, next| {
+        let late = "RetransmissionTimeOut";
+        killed(Act::Idle, Act::Writes, late, (is_initiator, next));
+    });
 }
 
-/// The one that is left waits for a response: keepalive finds out.
+/// B waits for the rest of a Response.
 #[test]
 fn killed_while_it_is_read_from() {
-    let mut scene = Scene::new("pair");
-    let (pair, stag) = accept(&mut scene);
-    let sink = scene.end.region();
-    let killed = scene.kill();
-    let operation = SendOperation::Read {
-        sink: &sink,
-        sink_to: 0,
-        source_stag: stag,
-        source_to: 0,
-        octets: OCTETS as u32,
-    };
-    pair.post_send(1, &operation).expect("posted");
-    expect_lost(&pair, killed, 1, |lost| {
-        matches!(
-            lost,
-            Lost::RetransmissionTimeOut { .. } | Lost::KeepaliveTimeOut { .. }
-        )
+    row(|is_initiator, next| {
+        let late = "KeepaliveTimeOut";
+        killed(Act::Idle, Act::Reads, late, (is_initiator, next));
     });
-    drop(scene.next_owner());
 }
 
-/// The one that is left has closed and waits for the other half.
+/// B has closed and waits for the other half.
 #[test]
-fn killed_in_the_middle_of_a_close() {
-    let mut scene = Scene::new("pair");
-    let (pair, _) = accept(&mut scene);
-    pair.disconnect().expect("it is open");
-    // The FIN is acknowledged by the child's thread; its application says nothing.
-    let end = Instant::now() + Duration::from_secs(10);
-    while pair.statistics().expect("it is there").state != rnic_tcp::State::FinWait2 {
-        assert!(Instant::now() < end, "{:?}", pair.statistics());
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let killed = scene.kill();
-    let event = pair
-        .wait_event(Some(NOTICED))
-        .expect("it is noticed in time");
-    assert!(matches!(event, PairEvent::Failed(_)), "{event:?}");
-    assert!(killed.elapsed() <= NOTICED, "{:?}", killed.elapsed());
-    assert_eq!(
-        pair.wait_event(PATIENCE).expect("the end"),
-        PairEvent::Closed
-    );
-    drop(scene.next_owner());
+fn killed_when_the_other_end_has_closed() {
+    row(|is_initiator, next| {
+        let late = "FinWait2TimeOut";
+        killed(Act::Idle, Act::Closes, late, (is_initiator, next));
+    });
 }
 
-/// RFC 9293 section 3.5.2: the next owner answers what is left of the one before with an RST, and
-/// works.
+/// B's FIN is not acknowledged any more.
 #[test]
-fn the_next_owner_resets_the_peers_of_the_one_before() {
-    let mut scene = Scene::new("pair");
-    let (pair, stag) = accept(&mut scene);
-    scene.kill();
-    let next = scene.next_owner();
-    let region = scene.end.region();
-    let payload = [region.part(0..64).expect("inside")];
-    let operation = SendOperation::Write {
-        payload: &payload,
-        stag,
-        to: 0,
-    };
-    pair.post_send(1, &operation).expect("posted");
-    expect_lost(&pair, Instant::now(), 1, |lost| {
-        matches!(lost, Lost::Reset { .. })
+fn killed_before_the_other_end_closes() {
+    row(|is_initiator, next| {
+        let late = "RetransmissionTimeOut";
+        killed(Act::Idle, Act::ClosesAfter, late, (is_initiator, next));
     });
-    assert!(next.endpoint.counts().resets > 0);
-    let listener = scene.end.endpoint.listen(own(2)).expect("it listens");
-    let opened = next.endpoint.connect(own(2)).expect("it connects");
-    let accepted = listener.accept(PATIENCE).expect("it is there");
-    assert_eq!(accepted.peer_addr(), opened.local_addr());
+}
+
+#[test]
+fn killed_while_it_writes() {
+    row(|is_initiator, next| {
+        let late = "KeepaliveTimeOut";
+        killed(Act::Writes, Act::Idle, late, (is_initiator, next));
+    });
+}
+
+/// B sends the Response.
+#[test]
+fn killed_while_it_reads() {
+    row(|is_initiator, next| {
+        let late = "RetransmissionTimeOut";
+        killed(Act::Reads, Act::Idle, late, (is_initiator, next));
+    });
+}
+
+#[test]
+fn killed_when_it_has_closed() {
+    row(|is_initiator, next| {
+        let late = "KeepaliveTimeOut";
+        killed(Act::Closes, Act::Idle, late, (is_initiator, next));
+    });
 }

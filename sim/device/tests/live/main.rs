@@ -7,6 +7,7 @@ mod batches;
 mod ends;
 mod linux;
 mod loss;
+mod comings;
 mod many;
 mod own_loop;
 mod raw;
