@@ -16,12 +16,12 @@
 //! processor copies there, and no device is simulated. Last comes what that server's own copy of a
 //! WRITE takes, from where it was read to into the file (`docs/rpc.md`).
 
-mod tcp;
-
 // Each program takes what it needs of it.
 #[allow(unused)]
 #[path = "../../../../protocol/rpcrdma/tests/harness/program.rs"]
 mod program;
+#[path = "../../../../protocol/rpcrdma/benches/calls/tcp.rs"]
+mod tcp;
 #[allow(unused)]
 #[path = "../../tests/devices/serving.rs"]
 mod serving;
@@ -78,9 +78,6 @@ const ROWS: [(&str, (u32, u32), Asked); 8] = [
     ("WRITE 1 MiB", (PUT, 1 << 20), Asked::Write(1 << 20)),
 ];
 
-/// What brings the server of the control up to date.
-const BUILD: &str = "cargo build --release -p rnic-examples --bin nfs_server";
-
 fn us(count: u32, took: Duration) -> f64 {
     took.as_secs_f64() * 1e6 / f64::from(count)
 }
@@ -119,14 +116,7 @@ fn copy_us(world: &World) -> f64 {
 fn main() {
     let mut world = World::new(Settings::default(), Settings::default());
     world.checks = false;
-    let mut control = Tcp::start();
-    if control.is_none() {
-        println!("for the column of TCP: {BUILD}");
-    } else if tcp::is_older() != Some(false) {
-        println!(
-            "nfs_server, for TCP, is older than this program; has its source changed: {BUILD}"
-        );
-    }
+    let mut control = Tcp::control();
     println!(
         "call                us, alone  us, of 16    MB/s  us, TCP  chunks a call  octets copied  \
          allocations  writes, reads, table operations: client; server"

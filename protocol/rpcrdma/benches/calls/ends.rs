@@ -218,11 +218,15 @@ impl Bench {
         }
     }
 
-    /// Payload octets that software has copied, and registrations, at both ends.
+    /// Payload octets that software has copied, and chunks exposed and revoked, at both ends: each
+    /// is an operation on a table of STags. What the peer invalidates is none.
     pub fn counts(&self) -> (u64, u64) {
         let sides = [&self.client, &self.server];
         let copied = sides.map(|side| side.endpoint.counters().copied_octets);
-        let tables = sides.map(|side| self.fabric.counters(side.host).exposures);
+        let tables = sides.map(|side| {
+            let counters = self.fabric.counters(side.host);
+            counters.exposures + counters.revocations
+        });
         (copied.iter().sum(), tables.iter().sum())
     }
 }

@@ -62,6 +62,20 @@ impl Pool {
         blocks.min(u64::from(self.share_blocks)) * u64::from(BLOCK_OCTETS)
     }
 
+    /// The most that so many clients can have together, however they ask: their shares, or what
+    /// they leave of the pool. Where two shares more are left, in one piece, the next client is
+    /// served at once, also with the longest call that its own share allows.
+    #[must_use]
+    pub fn octets_held_max(&self, clients: u32) -> u64 {
+        let all = self.runs.len() as u32;
+        let mut free = all;
+        for client in 0..clients {
+            let most = if client == 0 { all } else { free / 2 };
+            free -= most.min(self.share_blocks);
+        }
+        u64::from(all - free) * u64::from(BLOCK_OCTETS)
+    }
+
     /// Octets of all blocks that are taken.
     #[must_use]
     pub fn octets_in_use(&self) -> u64 {
@@ -192,6 +206,55 @@ mod tests {
             while pool.take(client, 8 * BLOCK_OCTETS).is_some() {}
         }
         assert!(pool.take(1_000, BLOCK_OCTETS).is_some());
+    }
+
+    /// RPC-042: whatever clients ask for, and in whatever order, they hold no more than is said of
+    /// them; and there are orders in which they do.
+    #[test]
+    fn clients_hold_no_more_than_is_said() {
+        let mut random = 1_u32;
+        let mut below = |count: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % count
+        };
+        for (blocks, share) in [(1, 1), (2, 4), (64, 4), (64, 64), (100, 13)] {
+            for clients in 0..12 {
+                let (mut greedy, mut any) = (pool(blocks, share), pool(blocks, share));
+                for client in 0..clients {
+                    let sizes = (1..=share).rev();
+                    let _ = sizes
+                        .map(|size| greedy.take(client, size * BLOCK_OCTETS))
+                        .count();
+                }
+                for _ in 0..200 * clients {
+                    any.take(below(clients), (1 + below(share)) * BLOCK_OCTETS);
+                }
+                let most = any.octets_held_max(clients);
+                assert_eq!(
+                    greedy.octets_in_use(),
+                    most,
+                    "{clients} of {blocks}, {share}"
+                );
+                assert!(
+                    any.octets_in_use() <= most,
+                    "{clients} of {blocks}, {share}"
+                );
+            }
+        }
+        assert_eq!(pool(64, 4).octets_held_max(8), 32 * u64::from(BLOCK_OCTETS));
+        assert_eq!(
+            pool(64, 4).octets_held_max(14),
+            56 * u64::from(BLOCK_OCTETS)
+        );
+        // Two shares are left, and one: half of that.
+        assert_eq!(
+            pool(64, 4).octets_held_max(15),
+            60 * u64::from(BLOCK_OCTETS)
+        );
+        assert_eq!(
+            pool(64, 4).octets_held_max(16),
+            62 * u64::from(BLOCK_OCTETS)
+        );
     }
 
     #[test]

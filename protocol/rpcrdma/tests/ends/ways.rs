@@ -71,8 +71,8 @@ fn a_long_call_has_a_long_reply() {
     }
 }
 
-/// RPC-012, RPC-017, RPC-048: each result takes its own write chunk, whole, also where the one
-/// before is filled in part or not at all; a chunk is filled from its beginning.
+/// RPC-012, RPC-017: each result takes its own write chunk, whole, also where the one before is
+/// filled in part or not at all; a chunk is filled from its beginning.
 #[test]
 fn each_result_takes_one_write_chunk() {
     for (length, offered) in [

@@ -11,6 +11,7 @@ mod configured_reads;
 mod configuring_clients;
 mod configuring_servers;
 mod peer;
+mod segments;
 mod server_actions;
 mod servers;
 mod silent;

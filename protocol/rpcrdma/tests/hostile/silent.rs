@@ -10,8 +10,13 @@ use rpcrdma::{Endpoint, Event, Pool, RequestId, Settings};
 
 const SILENT: u32 = 256;
 const POOL_OCTETS: u32 = 64 << 20;
-const SHARE_OCTETS: u32 = 2 << 20;
+/// A share of which there are as many as clients, the last one and one more included.
+const SHARE_OCTETS: u32 = 240 << 10;
+/// A share of which there are 32: clients that have theirs leave others less.
+const LARGE_SHARE_OCTETS: u32 = 2 << 20;
 const ITEM_OCTETS: u32 = 12_345;
+/// What a read chunk takes beyond its octets.
+const ALIGN_OCTETS: u32 = 8;
 
 struct Server {
     fabric: Fabric,
@@ -30,7 +35,7 @@ fn settings(client: u32) -> Settings {
 }
 
 impl Server {
-    fn new() -> Self {
+    fn new(share_octets: u32) -> Self {
         let mut fabric = Fabric::new(Default::default());
         let host = fabric.host();
         let memory = fabric.allocate(host, POOL_OCTETS as usize);
@@ -40,7 +45,7 @@ impl Server {
                 offset: 0,
                 length: POOL_OCTETS,
             },
-            SHARE_OCTETS,
+            share_octets,
         );
         Self {
             fabric,
@@ -143,35 +148,68 @@ impl Server {
     }
 }
 
-/// RPC-006, RPC-042: what silent clients hold is bounded, and another client is served at once.
-#[test]
-fn silent_clients_hold_no_more_than_the_cap_and_one_more_is_served() {
-    let mut server = Server::new();
-    let settings = settings(0);
+/// A server with as many silent clients: each has sent as many calls as the first grants would let
+/// it, with an item of so many octets.
+fn with_silent(share_octets: u32, item_octets: u32) -> Server {
+    let mut server = Server::new(share_octets);
     for _ in 0..SILENT {
         let index = server.accept();
-        // As many calls as the first grants would let it, each of the longest item.
         for xid in 0..4 {
-            server.call(index, xid, 1 << 20);
+            server.call(index, xid, item_octets);
         }
         while server.poll(index, 0).is_some() {}
     }
-    let held = server.pool.octets_in_use() + server.transport_octets as u64;
-    let transport_cap = u64::from(SILENT) * settings.transport_octets() as u64;
-    let cap = transport_cap + u64::from(POOL_OCTETS);
+    server
+}
+
+/// What is held of the pool, and the most that the clients could hold of it.
+fn print_held(server: &Server) -> (u64, u64) {
+    let transport = server.transport_octets as u64;
+    let (held, most) = (
+        server.pool.octets_in_use(),
+        server.pool.octets_held_max(SILENT),
+    );
     println!(
         "{SILENT} silent clients hold {} KiB, {} KiB of the pool; the cap is {} KiB",
+        (transport + held) >> 10,
         held >> 10,
-        server.pool.octets_in_use() >> 10,
-        cap >> 10
+        (transport + most) >> 10
     );
-    assert!(held <= cap);
+    (held, most)
+}
+
+/// RPC-006, RPC-042: silent clients hold their shares and not an octet more; one client more is
+/// served at once, also with the longest call that its share allows.
+#[test]
+fn silent_clients_hold_their_shares_and_one_more_is_served_at_once() {
+    let longest = SHARE_OCTETS - ALIGN_OCTETS;
+    let mut server = with_silent(SHARE_OCTETS, longest);
+    let shares = u64::from(SILENT) * u64::from(SHARE_OCTETS);
+    assert_eq!(print_held(&server), (shares, shares));
     for client in 0..SILENT {
-        assert!(
-            server.pool.octets_of(client) <= u64::from(SHARE_OCTETS),
-            "client {client}"
-        );
+        let held = server.pool.octets_of(client);
+        assert_eq!(held, u64::from(SHARE_OCTETS), "client {client}");
     }
+    let transport = SILENT as usize * settings(0).transport_octets();
+    assert_eq!(server.transport_octets, transport);
+    for length in [ITEM_OCTETS, longest] {
+        let last = server.accept();
+        server.call(last, 1, length);
+        assert!(server.serve(last, 0, length), "{length}");
+    }
+}
+
+/// RPC-006, RPC-042: where there are fewer shares than clients, what they hold has a bound all the
+/// same, and one client more is served at once but for a long item: that waits for memory, and gets
+/// it when the Reads of the others are late.
+#[test]
+fn of_too_few_shares_silent_clients_leave_something() {
+    // 65 blocks of 16 KiB an item: each has one, as long as two of them are free.
+    let item = u64::from((1_u32 << 20) + (16 << 10));
+    let mut server = with_silent(LARGE_SHARE_OCTETS, 1 << 20);
+    let (held, most) = print_held(&server);
+    assert_eq!(held, 62 * item);
+    assert!(held < most && most < u64::from(POOL_OCTETS), "{most}");
     let last = server.accept();
     server.call(last, 1, ITEM_OCTETS);
     assert!(
@@ -179,17 +217,17 @@ fn silent_clients_hold_no_more_than_the_cap_and_one_more_is_served() {
         "the 257th is served at once"
     );
 
-    // The longest call, too, when the silent ones' Reads are late.
     let last = server.accept();
     server.call(last, 1, 1 << 20);
     assert!(
         !server.serve(last, 0, 1 << 20),
         "there is no room for it yet"
     );
+    let time_out = settings(0).read_time_out_us;
     let mut now = 0;
     let mut is_served = false;
-    while !is_served && now < 20 * settings.read_time_out_us {
-        now += settings.read_time_out_us;
+    while !is_served && now < 20 * time_out {
+        now += time_out;
         // Those whose Reads are late are left, and make room for those that wait.
         for index in 0..SILENT as usize {
             while server.poll(index, now).is_some() {}

@@ -1,4 +1,5 @@
-//! `nfs_server` over TCP on the loopback, one call at a time.
+//! `nfs_server` over TCP on the loopback, one call at a time: the control of both tables, that of
+//! this crate and that of `rnic-rpcrdma`. Cargo does not build the server for either.
 
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus};
@@ -22,6 +23,9 @@ const LAST: u32 = 1 << 31;
 const FILE_OCTETS: usize = 1 << 20;
 /// RFC 1813: on stable storage before the reply.
 const FILE_SYNC: u32 = 2;
+
+/// What brings the server up to date.
+const BUILD: &str = "cargo build --release -p rnic-examples --bin nfs_server";
 
 /// What is called.
 #[derive(Clone, Copy)]
@@ -50,9 +54,8 @@ fn program() -> Option<PathBuf> {
     Some(own.parent()?.parent()?.join("nfs_server"))
 }
 
-/// Whether the program was built before this one. Cargo builds it for nobody here: it may be of a
-/// source that has changed since.
-pub fn is_older() -> Option<bool> {
+/// Whether the program was built before this one: it may be of a source that has changed since.
+fn is_older() -> Option<bool> {
     let built = |path: &Path| {
         std::fs::metadata(path)
             .and_then(|about| about.modified())
@@ -63,8 +66,21 @@ pub fn is_older() -> Option<bool> {
 }
 
 impl Tcp {
-    /// The program that was built beside this one; `None`: it was not.
-    pub fn start() -> Option<Self> {
+    /// The control, if its program is built beside this one; what to build is said if it is not, or
+    /// if it may be too old.
+    pub fn control() -> Option<Self> {
+        let control = Self::start();
+        if control.is_none() {
+            println!("for the column of TCP: {BUILD}");
+        } else if is_older() != Some(false) {
+            println!(
+                "nfs_server, for TCP, is older than this program; has its source changed: {BUILD}"
+            );
+        }
+        control
+    }
+
+    fn start() -> Option<Self> {
         let mut command = Command::new(program()?);
         command.args([
             "sim:model,none",
