@@ -201,6 +201,15 @@ impl Listener {
         Some((waiting.peer, waiting.connection))
     }
 
+    /// Nobody will accept what is waiting, half-open or established: each is reset, once
+    /// [`Self::poll`] has said so. A peer that heard nothing might wait for long, as one that has
+    /// closed already, in FIN-WAIT-2.
+    pub fn abort(&mut self) {
+        for waiting in &mut self.waiting {
+            waiting.connection.abort();
+        }
+    }
+
     /// When [`Self::poll`] has something to do although nothing has arrived.
     pub fn deadline_us(&self) -> Option<u64> {
         let deadlines = self.waiting.iter();

@@ -16,6 +16,7 @@ use rnic_tcp::{reset_for, Outgoing, Segment, SeqNumber, Snapshot};
 use rnic_wire::ddp::errors::Cause;
 use rnic_wire::ddp::rdmap::{QN_READ_REQUEST, QN_SEND, QN_TERMINATE};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// Entries of a ring that are taken before others get their turn.
 const TAKEN_MAX: usize = 64;
@@ -207,6 +208,17 @@ impl<B: Bar, D: Dma> Engine<B, D> {
                 }
             }
         }
+    }
+
+    /// Nobody listens on `own` any more. What is waiting there is reset, as far as the ring has
+    /// room: another peer hears it in the answer to its next segment.
+    pub(super) fn stop_listening(&mut self, own: SocketAddr, now: u64) {
+        if let Some(listening) = self.listening(own) {
+            listening.tcp.abort();
+        }
+        let core = Arc::clone(&self.core);
+        self.poll_listeners(&mut core.lock(), now);
+        self.listeners.retain(|listening| listening.own != own);
     }
 
     /// A connection that was opened to `own`, if there is one.

@@ -377,6 +377,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
             }
             self.enqueue(key);
         }
+        for listening in &mut self.listeners {
+            listening.tcp.abort();
+        }
         self.turn(now);
         let core = Arc::clone(&self.core);
         let mut ledger = core.lock();

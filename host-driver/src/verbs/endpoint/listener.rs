@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Connections to one of the interface's addresses and a port. Dropped, those that nobody has
-/// accepted are forgotten, and their segments are answered with an RST.
+/// accepted are reset.
 ///
 /// ```no_run
 /// use rnic_driver::verbs::endpoint::{Endpoint, EndpointError, Stream};
@@ -95,10 +95,10 @@ impl<B: Bar, D: Dma> Listener<B, D> {
 
 impl<B: Bar, D: Dma> Drop for Listener<B, D> {
     fn drop(&mut self) {
-        self.shared.view(|engine| {
-            engine
-                .listeners
-                .retain(|listening| listening.own != self.own);
+        // An endpoint that has ended has no listeners.
+        let _ = self.shared.change(|engine, now| {
+            engine.stop_listening(self.own, now);
+            Ok(())
         });
     }
 }

@@ -155,3 +155,21 @@ fn a_connection_that_has_ended_is_not_accepted() {
         .is_some_and(|output| matches!(output, Output::Segment(_))));
     assert_eq!(connection.poll(0), Some(Output::Event(Event::Lost(lost))));
 }
+
+/// Nobody will accept what waits: both ends of it are reset, a half-open one too.
+#[test]
+fn what_waits_is_reset_when_nobody_listens_any_more() {
+    let mut listener = listener();
+    for port in [1, 2] {
+        give(&mut listener, peer(1, port), segment(true, false));
+    }
+    give(&mut listener, peer(1, 2), segment(false, true));
+    listener.abort();
+    for port in [1, 2] {
+        let (to, outgoing) = listener.poll(0).expect("an RST");
+        assert_eq!((to, outgoing.head.seq), (peer(1, port), ISS + 1));
+        assert!(outgoing.head.flags.rst);
+    }
+    assert!(listener.poll(0).is_none() && listener.accept().is_none());
+    assert_eq!(listener.counts().ended, 2);
+}

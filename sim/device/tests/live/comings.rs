@@ -9,7 +9,7 @@
 
 use crate::many::{greet, one_more_is_refused, open};
 use crate::scene::{completion, End, Scene, PORT};
-use rnic_driver::monitor::{Client, Info, Monitor};
+use rnic_driver::monitor::{Client, Info, Monitor, MonitorError};
 use rnic_driver::verbs::endpoint::{
     EndpointError, Listener, PairOptions, QueuePair, SendOperation, Stream,
 };
@@ -259,12 +259,12 @@ fn rounds(scene: &Scene, count: u64, random: &mut Random) -> BTreeMap<Step, u64>
     counts
 }
 
-/// What a device has: connections, regions, pages and pools.
-fn held(scene: &Scene, end: &End) -> Info {
+/// What a monitor of an end says.
+fn ask<T: Send>(scene: &Scene, end: &End, what: fn(&Client) -> Result<T, MonitorError>) -> T {
     let socket = scene.folder().join("held");
     let mut monitor = Monitor::bind(&socket).expect("a socket");
     std::thread::scope(|scope| {
-        let asked = scope.spawn(|| Client::new(&socket, SETTLED).info().expect("it answers"));
+        let asked = scope.spawn(|| what(&Client::new(&socket, SETTLED)).expect("it answers"));
         while !asked.is_finished() {
             let served = end.endpoint.serve_monitor(&mut monitor);
             served.expect("there is memory");
@@ -274,13 +274,21 @@ fn held(scene: &Scene, end: &End) -> Info {
     })
 }
 
+/// What a device has: connections, regions, pages and pools.
+fn held(scene: &Scene, end: &End) -> Info {
+    ask(scene, end, Client::info)
+}
+
 /// Both ends hold what they did `before`, when TIME-WAIT is over.
 fn nothing_is_left(scene: &Scene, before: &[Info; 2]) {
-    let end = Instant::now() + SETTLED;
-    for (one, before) in [&scene.initiator, &scene.responder].into_iter().zip(before) {
-        while one.endpoint.connections() > 0 || held(scene, one) != *before {
-            let (connections, now) = (one.endpoint.connections(), held(scene, one));
-            assert!(Instant::now() < end, "{connections} connections; {now:?}");
+    let until = Instant::now() + SETTLED;
+    let ends = [&scene.initiator, &scene.responder];
+    for (end, before) in ends.into_iter().zip(before) {
+        while end.endpoint.connections() > 0 || held(scene, end) != *before {
+            if Instant::now() > until {
+                let left = ask(scene, end, Client::connections);
+                panic!("{}: {:?}; {left:?}", end.address, held(scene, end));
+            }
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -322,3 +322,35 @@ fn a_tap_sees_frames_as_they_are_on_the_wire() {
         "{received} received, {fpdus} FPDUs"
     );
 }
+
+/// Nobody accepts a connection, and its listener goes, or the whole endpoint: the peer is not left
+/// alone with it. In FIN-WAIT-2 it would send nothing that could be answered, and wait for a
+/// minute.
+#[test]
+fn a_connection_that_nobody_accepts_is_reset_when_the_listener_goes() {
+    for ends in [false, true] {
+        let Scene {
+            initiator,
+            responder,
+            ..
+        } = Scene::new(false);
+        let own = std::net::SocketAddr::new(responder.address, crate::scene::PORT);
+        let listener = responder.endpoint.listen(own).expect("it listens");
+        let [talks, waits] =
+            [(); 2].map(|()| initiator.endpoint.connect(own).expect("TCP has room"));
+        drop(waits);
+        // The FIN is acknowledged.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        match ends {
+            false => drop(listener),
+            true => drop(responder),
+        }
+        let reset = talks.read(&mut [0], crate::scene::PATIENCE);
+        let reset = reset.expect_err("it has ended");
+        let is_reset = matches!(&reset, EndpointError::Lost { lost, .. }
+            if matches!(lost, rnic_tcp::Lost::Reset { .. }));
+        assert!(is_reset, "{reset}");
+        drop(talks);
+        assert!(initiator.endpoint.drain(std::time::Duration::from_secs(10)));
+    }
+}
