@@ -4,6 +4,7 @@
 //!  RegionConfig --> register --> REGION --> STAG       a peer can use the STag from here on
 //!  STag --> deregister --> REGION invalid, fenced --> STAG
 //!  a peer's Send with Invalidate --> noted --> renew: REGION, once
+//!                                          `-> deregister: STAG, once
 //! ```
 
 use super::hash_table::{HashTable, SlotWrite};
@@ -270,9 +271,12 @@ impl RegionTable {
         Ok(())
     }
 
+    /// What a peer has invalidated is not revoked once more, as in [`RegionTable::renew`].
     fn remove(&mut self, bar: &mut impl Registers, stag: u32) -> Result<(), DriverError> {
         let region = self.position(stag)?;
-        self.revoke(bar, region)?;
+        if self.validity[region] != Validity::Invalidated {
+            self.revoke(bar, region)?;
+        }
         let stag_index = stag >> 8;
         let entry = StagEntry {
             stag_index,

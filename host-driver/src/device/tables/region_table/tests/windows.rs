@@ -58,6 +58,33 @@ fn a_window_whose_unbinding_hangs_is_still_known() {
     assert_eq!(failures, 2 * 2, "the two writes of the window's entry");
 }
 
+/// What a peer has invalidated is not valid when the completion says so: the window is closed by
+/// the write of its STag alone, nothing is waited for, and its entry and its STag are free again.
+#[test]
+fn a_window_that_a_peer_has_invalidated_is_closed_by_one_write() {
+    let (mut regions, mut bar) = with_window();
+    bar.written.get_mut(&(REGION, 1)).expect("the window's")[0] &= !(1 << 31);
+    regions.note_invalidated(WINDOW_STAG ^ 1);
+    regions.note_invalidated(WINDOW_STAG);
+    let (operations, fences) = (bar.operations.len(), bar.fences.len());
+    regions.unbind(&mut bar, WINDOW_STAG).expect("it is bound");
+    assert_eq!(bar.operations.len() - operations, 1);
+    assert_eq!(bar.fences.len(), fences);
+    let is_stag = |(&(table, _), words): (&(u32, Index), &[u32; 10])| {
+        table == STAG && words[0] >> 31 == 1 && words[1] == WINDOW_STAG >> 8
+    };
+    assert!(!bar.written.iter().any(is_stag), "no STag leads to it");
+    // The next one is no window that a peer has invalidated.
+    let bound = regions.bind(&mut bar, &window(), DOMAIN);
+    bound.expect("its entry is free");
+    let operations = bar.operations.len();
+    regions.unbind(&mut bar, WINDOW_STAG).expect("it is bound");
+    assert_eq!(bar.operations.len() - operations, 3);
+    regions
+        .deregister(&mut bar, REGION_STAG)
+        .expect("no window is left");
+}
+
 /// A region and a window of it.
 fn with_window() -> (RegionTable, Tables) {
     let (mut regions, mut bar) = (RegionTable::default(), Tables::default());
