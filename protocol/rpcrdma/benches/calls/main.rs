@@ -7,12 +7,12 @@
 //!
 //! Once warm: nanoseconds of both ends and the fabric together, allocations, payload octets that
 //! software has copied, operations on tables of STags: chunks exposed, and revoked from here. The
-//! fabric stands for the hardware: it moves the octets of Writes and Reads, in one column and not in
-//! the others. Goals are printed, not asserted: a shared machine says little about another one.
+//! fabric stands for the hardware: it moves the octets of Writes and Reads, in one column and not
+//! in the others. Goals are printed, not asserted: a shared machine says little about another one.
 //!
-//! The control is the same call of NFS to `nfs_server` over the system's TCP on the loopback, in the
-//! same run: two processes and the system's copies, all of it (`cargo bench -p rnic-rpcrdma` has
-//! devices in between).
+//! The control is the same call of NFS to `nfs_server` over the system's TCP on the loopback, in
+//! the same run: two processes and the system's copies, all of it (`cargo bench -p rnic-rpcrdma`
+//! has devices in between).
 mod ends;
 mod tcp;
 // Each program takes what it needs of it.
@@ -85,8 +85,8 @@ const fn write(name: &'static str, octets: u32, goal: Option<f64>) -> Row {
 fn main() {
     let mut control = Tcp::control();
     println!(
-        "call                ns  of goal  allocations  payload octets copied  table operations   ns \
-         with the fabric's copy  ns, nfs_server over TCP"
+        "call                ns  of goal  allocations  payload octets copied  table operations   \
+         ns with the fabric's copy  ns, nfs_server over TCP"
     );
     for (name, kind, asked, goal) in ROWS {
         let [ns, allocations, copied, tables] = measure(kind, false);
