@@ -69,6 +69,11 @@ const WRAPS: u64 = u64::MAX - 49;
 /// The FPDU after that of the message.
 const SECOND: Place = Place::Fpdu(HELLO_FPDU);
 
+/// A message has FPDUs of the EMSS: the third one goes on beyond 4096 octets.
+const THIRD_OF_MESSAGE: Place = Place::Fpdu(HELLO_FPDU + 2 * 1460);
+/// After three messages with a header of 18 octets, a length and a CRC.
+const FOURTH_MESSAGE: Place = Place::Fpdu(HELLO_FPDU + 3 * (2 + 18 + LENGTH as u64 + 4));
+
 const ROWS: [Row; 13] = [
     Row(Errs::Write(Of::Nothing, 0), DDP_STAG, SECOND),
     Row(Errs::Write(Of::Region, TOO_FAR), DDP_BOUNDS, SECOND),
@@ -94,9 +99,9 @@ const ROWS: [Row; 13] = [
         RDMAP_ACCESS,
         Place::ReadRequest(1),
     ),
-    Row(Errs::Send(RECEIVE + 1), DDP_TOO_LONG, SECOND),
-    Row(Errs::Send(2 * RECEIVE), DDP_TOO_LONG, SECOND),
-    Row(Errs::Sends, DDP_NO_BUFFER, SECOND),
+    Row(Errs::Send(RECEIVE + 1), DDP_TOO_LONG, THIRD_OF_MESSAGE),
+    Row(Errs::Send(2 * RECEIVE), DDP_TOO_LONG, THIRD_OF_MESSAGE),
+    Row(Errs::Sends, DDP_NO_BUFFER, FOURTH_MESSAGE),
     Row(
         Errs::Invalidate(Of::Nothing),
         RDMAP_INVALIDATE,
