@@ -5,7 +5,6 @@
 mod basics;
 mod batches;
 mod ends;
-mod erring;
 mod linux;
 mod loss;
 mod comings;
