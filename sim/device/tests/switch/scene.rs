@@ -71,7 +71,8 @@ impl Script {
         faults.map(with).collect()
     }
 
-    /// This one with each fault of the peer's segments: one is lost, or comes again at a place as late or later.
+    /// This one with each fault of the peer's segments: one is lost, or comes again at a place as
+    /// late or later.
     pub fn with_faults(&self, places: usize) -> Vec<Self> {
         let mut all = Vec::new();
         for index in 0..self.arrivals.len() {
