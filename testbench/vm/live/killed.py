@@ -22,10 +22,10 @@ PATIENCE = 60
 # Pings that are through before; and those of the second program.
 BEGUN, NEXT = 20, 3
 WITHOUT_END = 1_000_000
-# What our program says: siw closes for who is killed, with a FIN or, if octets are left, an RST; of
-# a whole guest nobody does.
+# What our program says: siw closes for who is killed, with a FIN or, if octets are left, an RST; or
+# the regions go first, and a Read or a Write of ours is refused. For a whole guest nobody closes.
 GONE = ("has closed in the middle of", "has ended before a", "nothing is posted for",
-        "the peer reset the connection")
+        "the peer reset the connection", "(0x1, 0x00): invalid STag")
 SILENT = ("not acknowledged", "keepalive probes were not answered", "has kept this end waiting")
 
 
