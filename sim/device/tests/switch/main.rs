@@ -180,7 +180,7 @@ fn an_initiator_delivers_once_or_resets() {
     let places = scene.places_of_initiator();
     for (count, short, what) in [
         (1, 20, "scripts of a Reply"),
-        (3, 200, "scripts of a Reply and two FPDUs"),
+        (3, 405, "scripts of a Reply and two FPDUs"),
         (6, 200, "scripts of a Reply and five FPDUs"),
     ] {
         let mut scripts = Vec::new();
