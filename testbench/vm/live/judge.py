@@ -1,6 +1,6 @@
 """Judges what two ends of ours have sent to each other, from the octets alone.
 
-    python3 testbench/vm/live/judge.py DELIVERED.pcapng DROPPED.pcapng
+    python3 testbench/vm/live/judge.py DELIVERED.pcapng DROPPED.pcapng [--tshark]
 
 In: the two files of a hub: frames in the order in which they were delivered, and those that it has
 lost. Out: a JSON object with counts and `faults`; status 1 if there is a fault, or nothing to judge.
@@ -8,6 +8,9 @@ lost. Out: a JSON object with counts and `faults`; status 1 if there is a fault,
 All of octets.py and fpdus.py is asked of both ends: checksums, octets that were sent again, lost
 originals among them, markers, FPDUs, messages. Here is what is left: a stream may end in the middle
 of an FPDU or a message only if it was reset.
+
+With `--tshark`, of a wire that has lost nothing, that reader has to find the same (dissector.py);
+`tshark` in the object is what it says, or that it is not there.
 
 No capture holds what was never sent, nor what an application was given: the test that runs the two
 ends compares that.
@@ -20,9 +23,11 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
+import dissector
 import fpdus
 import octets
 import wire
+from processes import Failed
 
 
 def faults_of(connection, sides, ends):
@@ -57,9 +62,23 @@ def judged(delivered, dropped):
     return {**totals, "faults": faults}
 
 
+def dissected(delivered):
+    """What tshark says, and what is wrong with it."""
+    connections = wire.connections(delivered)
+    ends = {address for connection in connections for address, _ in connection.ends}
+    try:
+        return dissector.dissect(delivered, connections, ends, 0), []
+    except Failed as failed:
+        return "", [str(failed)]
+
+
 def main():
     """The verdict on two files."""
-    verdict = judged(*(pathlib.Path(name) for name in sys.argv[1:3]))
+    delivered, dropped = (pathlib.Path(name) for name in sys.argv[1:3])
+    verdict = judged(delivered, dropped)
+    if sys.argv[3:] == ["--tshark"]:
+        verdict["tshark"], faults = dissected(delivered)
+        verdict["faults"] += faults
     print(json.dumps(verdict))
     sys.exit(1 if verdict["faults"] or not verdict["fpdus"] else 0)
 

@@ -12,7 +12,7 @@ use crate::stack::{Arrived, Ends};
 use crate::verbs::ledger::{Entry, Ledger};
 use rnic_iwarp::queue_pair::{Delivered, Received};
 use rnic_iwarp::terminate::Refused;
-use rnic_tcp::{reset_for, Outgoing, Segment, SeqNumber, Snapshot};
+use rnic_tcp::{reset_for, Outgoing, Segment, SeqNumber, Snapshot, State};
 use rnic_wire::ddp::errors::Cause;
 use rnic_wire::ddp::rdmap::{QN_READ_REQUEST, QN_SEND, QN_TERMINATE};
 use std::net::{IpAddr, SocketAddr};
@@ -155,9 +155,11 @@ impl<B: Bar, D: Dma> Engine<B, D> {
         let mut successor = None;
         if let Some(&key) = self.by_ends.get(ends) {
             let live = self.lives.get_mut(&key);
-            successor = live.and_then(|live| live.tcp.successor(&segment.head));
-            if successor.is_none() {
-                if let Some(live) = self.lives.get_mut(&key) {
+            // One that is closed is none, whoever has its handle: the peer may have missed our RST
+            // (RFC 9293 section 3.10.7.1).
+            if let Some(live) = live.filter(|live| live.tcp.state() != State::Closed) {
+                successor = live.tcp.successor(&segment.head);
+                if successor.is_none() {
                     live.tcp.on_segment(segment, now);
                     if live.tcp.readable_octets() > 0 {
                         live.notice.raise();
@@ -165,9 +167,9 @@ impl<B: Bar, D: Dma> Engine<B, D> {
                     self.enqueue(key);
                     return;
                 }
+                // A new connection takes the place of one in TIME-WAIT (RFC 9293 section 3.6.1).
+                self.by_ends.remove(ends);
             }
-            // A new connection takes the place of one in TIME-WAIT (RFC 9293 section 3.6.1).
-            self.by_ends.remove(ends);
         }
         if let Some(listening) = self.listening(ends.own) {
             let iss = || successor.map_or_else(initial_sequence, |least| least + random() % AHEAD);

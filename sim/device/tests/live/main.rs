@@ -5,6 +5,7 @@
 mod basics;
 mod batches;
 mod ends;
+mod erring;
 mod linux;
 mod loss;
 mod comings;

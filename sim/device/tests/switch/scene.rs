@@ -1,7 +1,7 @@
 //! An endpoint over a software device in one thread, which a script is played against.
 
 use crate::bus::{Schedule, ScheduledBar, SETTLE_CYCLES};
-use crate::peer::{message, Peer, OWN, OWN_MAC, PORT};
+use crate::peer::{message, Peer, Role, OWN, OWN_MAC, PORT};
 use rnic_abi::sizes::Sizes;
 use rnic_device::model::{attach, DeviceModel, ModelDma};
 use rnic_device::PAYLOAD_OCTETS_MAX;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Rounds after which nothing more will come.
-const ROUNDS: usize = 40;
+pub const ROUNDS: usize = 40;
 /// Microseconds of a round: more than a delay of an acknowledgement.
 const ROUND_US: u64 = 1_000;
 
@@ -30,6 +30,15 @@ pub struct Script {
     pub segments: usize,
     /// Place and number of a segment, by place.
     pub arrivals: Vec<(usize, usize)>,
+    /// A frame of ours, counted from when the first segment is due, and what becomes of it.
+    pub ours: Option<(usize, Fault)>,
+}
+
+/// What a wire does to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Lost,
+    Twice,
 }
 
 /// What has become of a connection.
@@ -47,10 +56,23 @@ impl Script {
         Self {
             segments,
             arrivals: places.iter().copied().zip(0..).collect(),
+            ours: None,
         }
     }
 
-    /// This one with each fault: a segment is lost, or comes again at a place as late or later.
+    /// This one with one of our first `count` frames lost or doubled.
+    pub fn with_ours(&self, count: usize) -> Vec<Self> {
+        let faults = (0..count)
+            .flat_map(|number| [Fault::Lost, Fault::Twice].map(|fault| Some((number, fault))));
+        let with = |ours| Self {
+            ours,
+            ..self.clone()
+        };
+        faults.map(with).collect()
+    }
+
+    /// This one with each fault of the peer's segments: one is lost, or comes again at a place as
+    /// late or later.
     pub fn with_faults(&self, places: usize) -> Vec<Self> {
         let mut all = Vec::new();
         for index in 0..self.arrivals.len() {
@@ -72,12 +94,17 @@ impl Script {
 pub struct Scene<C: DeviceCore, D: Dma> {
     device: Rc<RefCell<C>>,
     pub schedule: Rc<Schedule>,
-    endpoint: Endpoint<ScheduledBar<C>, D>,
+    pub endpoint: Endpoint<ScheduledBar<C>, D>,
     listener: Listener<ScheduledBar<C>, D>,
-    domain: ProtectionDomain<ScheduledBar<C>, D>,
-    context: Context<ScheduledBar<C>, D>,
-    now_us: u64,
-    port: u16,
+    pub domain: ProtectionDomain<ScheduledBar<C>, D>,
+    pub context: Context<ScheduledBar<C>, D>,
+    pub now_us: u64,
+    pub port: u16,
+    /// Frames of ours since the first segment is due, and what becomes of one.
+    sent: usize,
+    ours: Option<(usize, Fault)>,
+    /// Start-up frames of ours that were lost or came twice.
+    pub spoilt: usize,
 }
 
 impl Scene<DeviceModel, ModelDma> {
@@ -134,6 +161,9 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
             context,
             now_us: 0,
             port: 10_000,
+            sent: 0,
+            ours: None,
+            spoilt: 0,
         }
     }
 
@@ -143,20 +173,20 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
         self.schedule.operations.get()
     }
 
-    fn push(&self, frame: Vec<u8>) {
+    pub fn push(&self, frame: Vec<u8>) {
         let mut device = self.device.borrow_mut();
         device.push_frame(frame, false);
         device.run(SETTLE_CYCLES);
     }
 
-    fn poll(&mut self) {
+    pub fn poll(&mut self) {
         self.now_us += ROUND_US;
         self.endpoint.poll(self.now_us).expect("it is there");
         self.device.borrow_mut().run(SETTLE_CYCLES);
     }
 
     /// Give the peer what was sent, and its answers to the device.
-    fn exchange(&mut self, peer: &mut Peer) {
+    pub fn exchange(&mut self, peer: &mut Peer) {
         loop {
             let sent = self.device.borrow_mut().next_sent();
             let Some(sent) = sent else {
@@ -164,9 +194,50 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
             };
             if sent.octets[12..14] == [8, 6] {
                 self.push(arp_reply(&sent.octets));
-            } else if let Some(answer) = peer.take(&sent.octets) {
-                self.push(answer);
+                continue;
             }
+            let fault = self.ours.filter(|(number, _)| *number == self.sent);
+            self.sent += 1;
+            let is_start_up = sent.octets.windows(7).any(|octets| octets == b"MPA ID ");
+            self.spoilt += usize::from(fault.is_some() && is_start_up);
+            let times = match fault {
+                Some((_, Fault::Lost)) => 0,
+                Some((_, Fault::Twice)) => 2,
+                None => 1,
+            };
+            for _ in 0..times {
+                if let Some(answer) = peer.take(&sent.octets) {
+                    self.push(answer);
+                }
+            }
+        }
+    }
+
+    /// The segments of a script are due from now on.
+    pub fn begin(&mut self, script: &Script, peer: &Peer) {
+        let frames = script.arrivals.iter();
+        let frames = frames.map(|&(place, number)| (place, peer.segment(number)));
+        self.schedule.due.replace(frames.collect::<VecDeque<_>>());
+        self.schedule.operations.set(0);
+        self.schedule.arrive(&self.device);
+        (self.sent, self.ours) = (0, script.ours);
+    }
+
+    /// Those of places after the last operation.
+    pub fn arrive_rest(&self) {
+        let operations = self.schedule.operations.get();
+        self.schedule.operations.set(usize::MAX);
+        self.schedule.arrive(&self.device);
+        self.schedule.operations.set(operations);
+    }
+
+    /// Nothing has happened for long: the next deadline passes, and the peer's keepalive asks: an
+    /// RST may have been lost.
+    fn wait(&mut self, round: usize, peer: &Peer) {
+        if round > ROUNDS / 4 {
+            self.push(peer.bare_ack());
+            let deadline = self.endpoint.deadline_us();
+            self.now_us = deadline.map_or(self.now_us, |at| self.now_us.max(at));
         }
     }
 
@@ -174,7 +245,7 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
     pub fn run(&mut self, script: &Script) -> Outcome {
         self.port = self.port.checked_add(1).unwrap_or(10_000);
         let iss = u32::from(self.port).wrapping_mul(0x9e37_79b9);
-        let mut peer = Peer::new(self.port, iss, script.segments);
+        let mut peer = Peer::new(Role::Initiator, self.port, iss, script.segments);
         self.push(peer.syn());
         let mut stream = None;
         for _ in 0..ROUNDS {
@@ -188,11 +259,7 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
         let stream = stream.unwrap_or_else(|| panic!("{script:?}: no connection"));
         let mut expected = stream.expect_request(&settings()).expect("it is open");
         // What arrives at place 0 is there before the Request is read; the others later.
-        let frames = script.arrivals.iter();
-        let frames = frames.map(|&(place, number)| (place, peer.segment(number)));
-        self.schedule.due.replace(frames.collect::<VecDeque<_>>());
-        self.schedule.operations.set(0);
-        self.schedule.arrive(&self.device);
+        self.begin(script, &peer);
         let mut pair = None;
         for _ in 0..ROUNDS {
             self.poll();
@@ -231,23 +298,20 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
         self.schedule.is_on.set(true);
         let accepted = pair.accept(b"");
         self.schedule.is_on.set(false);
-        // Those of places after the last operation.
-        let operations = self.schedule.operations.get();
-        self.schedule.operations.set(usize::MAX);
-        self.schedule.arrive(&self.device);
-        self.schedule.operations.set(operations);
+        self.arrive_rest();
         accepted.is_ok().then_some(pair)
     }
 
     /// Let the peer send again what is missing, and judge.
-    fn finish(
+    pub fn finish(
         &mut self,
         script: &Script,
         peer: &mut Peer,
         pair: Option<QueuePair<ScheduledBar<C>, D>>,
     ) -> Outcome {
         let mut delivered = Vec::new();
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
+            self.wait(round, peer);
             // What the peer has learnt last has its completion after it: one more poll.
             let is_over = peer.is_reset || peer.is_done();
             self.poll();
@@ -276,13 +340,14 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
         };
         drop(pair);
         self.poll();
+        self.ours = None;
         while self.device.borrow_mut().next_sent().is_some() {}
         assert_eq!(self.endpoint.connections(), 0, "{script:?}");
         outcome
     }
 }
 
-fn settings() -> startup::Settings {
+pub fn settings() -> startup::Settings {
     startup::Settings {
         revision: 1,
         crc: false,
