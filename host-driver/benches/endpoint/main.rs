@@ -64,16 +64,13 @@ impl Scene {
         let opened = Device::open(device.clone(), device.clone(), config).expect("it opens");
         let context = Context::new(opened).expect("it is unused");
         let domain = context.protection_domain().expect("the first");
-        let settings = EndpointSettings::new(Settings {
-            mac: peer::OWN_MAC,
-            addresses: vec![AddressPrefix {
+        let settings = EndpointSettings::new(Settings::new(
+            peer::OWN_MAC,
+            vec![AddressPrefix {
                 address: peer::OWN.into(),
                 bits: 24,
             }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        ));
         let endpoint = Endpoint::without_interrupts(&context, &settings).expect("it starts");
         let mut scene = Self {
             device,

@@ -9,6 +9,8 @@ pub const MTU_OCTETS_MIN: u16 = 576;
 pub const MTU_OCTETS_MIN_V6: u16 = 1_280;
 /// Largest MTU of an interface, in octets.
 pub const MTU_OCTETS_MAX: u16 = 9_000;
+/// The MTU of Ethernet without long frames (RFC 894), in octets.
+const MTU_OCTETS_ETHERNET: u16 = 1_500;
 /// Addresses of an interface, at most.
 pub const ADDRESSES_MAX: usize = 64;
 
@@ -133,6 +135,18 @@ pub(super) fn is_host(address: IpAddr) -> bool {
 }
 
 impl Settings {
+    /// An interface on the links of `addresses`, and nowhere else: no gateway, no VLAN, Ethernet's
+    /// MTU of 1500 octets.
+    pub fn new(mac: [u8; 6], addresses: Vec<AddressPrefix>) -> Self {
+        Self {
+            mac,
+            addresses,
+            gateways: Vec::new(),
+            vlan: None,
+            mtu_octets: MTU_OCTETS_ETHERNET,
+        }
+    }
+
     /// Whether an interface can be so.
     ///
     /// # Errors

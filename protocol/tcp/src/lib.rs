@@ -151,6 +151,6 @@ pub use listener::{reset_for, Listener, ListenerCounts, ListenerSettings};
 pub use options::{OptionError, Options, SackBlocks};
 pub use output::{Event, Output, ReceivedCounts, State, Statistics};
 pub use segment::{Flags, Head, Outgoing, Piece, Segment};
-pub use sender::{Record, SenderCounts};
+pub use sender::{Record, SenderCounts, RECORD_OCTETS_MAX};
 pub use seq::SeqNumber;
 pub use settings::{OutOfRange, Settings, TimeOut, TimeOuts};

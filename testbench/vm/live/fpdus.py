@@ -58,9 +58,10 @@ def piece(octets, start, at, count, markers):
     return bytes(inner), places, at
 
 
-def walk(octets, start, markers=False):
-    """The whole FPDUs from octet `start` on, and the octet after the last one."""
-    found, at = [], start
+def walk(octets, start, markers=False, at=None):
+    """The whole FPDUs of a stream whose first octet is `start`, from `at` on or from there; the
+    octet after the last one."""
+    found, at = [], start if at is None else at
     while True:
         head, places, _ = piece(octets, start, at, 2, markers)
         if len(head) < 2:

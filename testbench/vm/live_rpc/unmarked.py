@@ -11,13 +11,13 @@ the frame with its last octet has come: what the two ends say stays in order.
 import ipaddress
 import struct
 
+import fpdus
 import pcap
 import wire
 from processes import Failed
 
-MARKER, PERIOD = 4, 512
-# The bit M of a start-up frame's flags, which are in this octet (7.1).
-FLAGS_AT, M = 16, 0x80
+# The octet of a start-up frame with its flags (7.1).
+FLAGS_AT = 16
 SYN, PSH, ACK = 0x02, 0x08, 0x10
 WINDOW = 65_535
 
@@ -26,9 +26,8 @@ class Side:
     """One end's octets: what is copied of them."""
 
     def __init__(self):
-        # Octets of the start-up frame; octets after it that were read; what they are without
-        # markers, of which so many are copied.
-        self.start, self.taken, self.plain, self.copied = 0, 0, bytearray(), 0
+        # Octets of the start-up frame; the octet after the last FPDU that was copied.
+        self.start, self.at = 0, 0
         # Of the copy.
         self.sequence = 0
 
@@ -38,33 +37,15 @@ class Side:
             frame = direction.start_up()
             if frame is None:
                 return
-            if not frame[FLAGS_AT] & M:
+            if not frame[FLAGS_AT] & fpdus.ASKS_FOR_MARKERS:
                 raise Failed("an end wants no markers, and is to have an unmarked copy")
-            self.start = len(frame)
-            yield frame[:FLAGS_AT] + bytes([frame[FLAGS_AT] & ~M]) + frame[FLAGS_AT + 1:]
-        self._unmark(direction.octets)
-        while (fpdu := self._next()) is not None:
+            self.start = self.at = len(frame)
+            flags = frame[FLAGS_AT] & ~fpdus.ASKS_FOR_MARKERS
+            yield frame[:FLAGS_AT] + bytes([flags]) + frame[FLAGS_AT + 1:]
+        found, self.at = fpdus.walk(direction.octets, self.start, True, self.at)
+        for each in found:
+            fpdu = struct.pack(">H", len(each.ulpdu)) + each.ulpdu + each.pad
             yield fpdu + wire.crc32c(fpdu)
-
-    def _unmark(self, octets):
-        while (at := self.start + self.taken) < len(octets):
-            place = self.taken % PERIOD
-            end = at - place + (MARKER if place < MARKER else PERIOD)
-            part = octets[at:end]
-            self.plain += part if place >= MARKER else b""
-            self.taken += len(part)
-
-    def _next(self):
-        """The next whole FPDU without its CRC."""
-        if self.copied + 2 > len(self.plain):
-            return None
-        length = struct.unpack_from(">H", self.plain, self.copied)[0]
-        end = self.copied + (2 + length + 3) // 4 * 4
-        if end + 4 > len(self.plain):
-            return None
-        fpdu = bytes(self.plain[self.copied:end])
-        self.copied = end + 4
-        return fpdu
 
 
 class Copied:

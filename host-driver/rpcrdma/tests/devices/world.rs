@@ -43,16 +43,13 @@ impl Host {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
         let context = Context::open(&format!("sim:model,{link}"), config).expect("it opens");
-        let mut settings = EndpointSettings::new(InterfaceSettings {
-            mac: [2, 0, 0, 0, 0, number],
-            addresses: vec![AddressPrefix {
+        let mut settings = EndpointSettings::new(InterfaceSettings::new(
+            [2, 0, 0, 0, 0, number],
+            vec![AddressPrefix {
                 address: [192, 0, 2, number].into(),
                 bits: 24,
             }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        ));
         // An RST may be lost, and a server that has nothing to send would never miss its client.
         let time_outs = &mut settings.tcp.time_outs;
         let set = time_outs.set(TimeOut::KeepaliveIdle, KEEPALIVE_US);

@@ -3,8 +3,8 @@
 use super::engine::{initial_sequence, random, Engine};
 use super::live::Live;
 use super::pair::{Pair, PairHost};
+use super::pcapng::Way;
 use super::settings::emss_octets;
-use super::way::Way;
 use crate::device::access::{Bar, Dma};
 use crate::device::rings::{Completion, Event, Reason, TransmitResult};
 use crate::stack::segments::read;

@@ -51,13 +51,8 @@ const COMPLETION_ENTRIES_LOG2: u32 = 12;
 ///
 /// let context = Context::open("vfio-user:/run/rnic.sock", Endpoint::device_config())?;
 /// let address = AddressPrefix { address: "192.0.2.2".parse()?, bits: 24 };
-/// let endpoint = Endpoint::start(&context, &EndpointSettings::new(Settings {
-///     mac: [2, 0, 0, 0, 0, 2],
-///     addresses: vec![address],
-///     gateways: Vec::new(),
-///     vlan: None,
-///     mtu_octets: 1500,
-/// }))?;
+/// let interface = Settings::new([2, 0, 0, 0, 0, 2], vec![address]);
+/// let endpoint = Endpoint::start(&context, &EndpointSettings::new(interface))?;
 /// let stream = endpoint.connect("192.0.2.1:7174".parse()?)?;
 /// println!("connected from {}", stream.local_addr());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

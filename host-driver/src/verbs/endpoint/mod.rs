@@ -14,8 +14,7 @@
 //! | `error`      | what goes wrong                                              |
 //! | `settings`   | settings of an endpoint                                      |
 //! | `records`    | octets that may have to be sent again                        |
-//! | `way`        | which way a frame went                                       |
-//! | `pcapng`     | frames into a capture                                        |
+//! | `pcapng`     | which way a frame went; frames into a capture                |
 //! | `tap`        | who sees frames                                              |
 //! | `wire`       | segments and frames on the rings                             |
 //! | `pair`       | what a queue pair has of the device                          |
@@ -50,7 +49,6 @@ mod loop_file;
 mod records;
 mod error;
 mod order;
-mod way;
 mod pcapng;
 mod tap;
 mod wire;
@@ -82,12 +80,12 @@ pub use attended::Endpoint;
 pub use error::{EndpointError, Unposted};
 pub use listener::Listener;
 pub use live::PairEvent;
+pub use pcapng::Way;
 pub use queue_pair::{PairOptions, QueuePair};
 pub use request::ConnectionRequest;
 pub use settings::EndpointSettings;
 pub use sharing::{SharedCompletions, TaggedCompletion};
 pub use stream::{ExpectedRequest, Stream};
 pub use tap::Tap;
-pub use way::Way;
 pub use wire::EndpointCounts;
 pub use work::{SendOperation, WorkCompletion, WorkKind};

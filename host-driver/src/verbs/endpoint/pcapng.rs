@@ -6,9 +6,17 @@
 //!  section header, 28 octets | interface "received" | interface "sent" | a packet for each frame
 //! ```
 
-use super::way::Way;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Which way a frame went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the wire, by the host ring.
+    Received,
+    /// To the wire.
+    Sent,
+}
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;

@@ -16,12 +16,10 @@ use crate::device::tables::ConnectionConfig;
 use rnic_iwarp::queue_pair::QueuePair;
 use rnic_iwarp::startup::{Agreed, InitiatorOutput, ResponderOutput, StartupError};
 use rnic_tcp::handover::early;
-use rnic_tcp::{Connection, SeqNumber};
+use rnic_tcp::{Connection, SeqNumber, RECORD_OCTETS_MAX};
 
 /// Octets of the device's receive window. It grows no larger before queues are in host memory.
 const WINDOW_OCTETS: u32 = 65_535;
-/// Octets of a record that TCP takes.
-const RECORD_OCTETS_MAX: usize = 65_535;
 /// Octets of a start-up frame that are read at a time.
 const READ_OCTETS: usize = 512;
 
@@ -262,7 +260,7 @@ impl Live {
 
     /// Hand a start-up frame to TCP: the longest one of revision 0 is longer than a record.
     fn push_frame(&mut self, frame: &[u8]) -> Result<(), EndpointError> {
-        let mut records = frame.chunks(RECORD_OCTETS_MAX);
+        let mut records = frame.chunks(RECORD_OCTETS_MAX as usize);
         let is_pushed = self.tcp.room() >= records.len()
             && records.all(|record| self.push_copied(record.to_vec(), None));
         match is_pushed {

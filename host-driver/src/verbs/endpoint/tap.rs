@@ -9,8 +9,7 @@
 //! Frames of connections in full operation do not come to the host, so what they carry is not here:
 //! a hub, or a switch's mirror port, sees that.
 
-use super::pcapng::Capture;
-use super::way::Way;
+use super::pcapng::{Capture, Way};
 use crate::device::access::Dma;
 use crate::device::rings::{Piece, TransmitFrame};
 use rnic_wire::mpa::crc32c;

@@ -19,7 +19,7 @@ mod sending;
 mod timers;
 mod types;
 
-pub use types::{Agreed, Emission, Record, SenderCounts};
+pub use types::{Agreed, Emission, Record, SenderCounts, RECORD_OCTETS_MAX};
 
 use crate::congestion::{Algorithm, Congestion};
 use crate::error::PushError;
@@ -28,7 +28,7 @@ use crate::scoreboard::Scoreboard;
 use crate::seq::SeqNumber;
 use crate::settings::{Settings, TimeOut, EMSS_OCTETS_MIN};
 use std::collections::VecDeque;
-use types::{Fin, Limit, Pending, Recovery, Undo, Window, RECORD_OCTETS_MAX};
+use types::{Fin, Limit, Pending, Recovery, Undo, Window};
 
 /// The sending half.
 #[derive(Clone, Debug, Hash)]

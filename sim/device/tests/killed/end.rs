@@ -66,16 +66,13 @@ impl End {
     pub fn open(number: u8, address: &str, idle_us: u64) -> Self {
         rnic_device::provide_simulator();
         let context = Context::open(address, Endpoint::device_config()).expect("it opens");
-        let mut settings = EndpointSettings::new(Settings {
-            mac: [2, 0, 0, 0, 0, number],
-            addresses: vec![AddressPrefix {
+        let mut settings = EndpointSettings::new(Settings::new(
+            [2, 0, 0, 0, 0, number],
+            vec![AddressPrefix {
                 address: [192, 0, 2, number].into(),
                 bits: 24,
             }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        ));
         for (which, value) in [
             (TimeOut::RetransmissionTime, TIME_OUT_US),
             (TimeOut::FinWait2, TIME_OUT_US),

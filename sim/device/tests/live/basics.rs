@@ -267,16 +267,13 @@ fn a_tcp_server_may_be_the_initiator() {
 fn an_endpoint_has_the_host_path_for_itself() {
     let mut scene = Scene::new(false);
     let end = &mut scene.initiator;
-    let interface = rnic_driver::stack::Settings {
-        mac: [2, 0, 0, 0, 0, 9],
-        addresses: vec![rnic_driver::stack::AddressPrefix {
+    let interface = rnic_driver::stack::Settings::new(
+        [2, 0, 0, 0, 0, 9],
+        vec![rnic_driver::stack::AddressPrefix {
             address: end.address,
             bits: 24,
         }],
-        gateways: Vec::new(),
-        vlan: None,
-        mtu_octets: 1500,
-    };
+    );
     let settings = EndpointSettings::new(interface);
     let refused = Endpoint::start(&end.context, &settings).expect_err("there is one");
     assert!(

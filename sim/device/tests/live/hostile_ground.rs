@@ -71,13 +71,10 @@ impl Ground {
         let domain = context.protection_domain().expect("the first");
         let elsewhere = context.protection_domain().expect("the second");
         let address: IpAddr = [192, 0, 2, 1].into();
-        let mut settings = EndpointSettings::new(Settings {
-            mac: [2, 0, 0, 0, 0, 1],
-            addresses: vec![AddressPrefix { address, bits: 24 }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        let mut settings = EndpointSettings::new(Settings::new(
+            [2, 0, 0, 0, 0, 1],
+            vec![AddressPrefix { address, bits: 24 }],
+        ));
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 20_000).expect("in range");
         set(&mut settings.tcp);

@@ -30,13 +30,10 @@ impl Looped {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
         let context = Context::open(&format!("sim:model,{link}"), config).expect("it opens");
-        let mut settings = EndpointSettings::new(Settings {
-            mac: [2, 0, 0, 0, 0, 1],
-            addresses: vec![AddressPrefix { address, bits: 24 }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        let mut settings = EndpointSettings::new(Settings::new(
+            [2, 0, 0, 0, 0, 1],
+            vec![AddressPrefix { address, bits: 24 }],
+        ));
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 50_000).expect("in range");
         Self {

@@ -41,13 +41,10 @@ impl End {
             false => ([192, 0, 2, number].into(), 24),
             true => ([0xfd00, 0, 0, 0, 0, 0, 0, number.into()].into(), 64),
         };
-        let mut settings = EndpointSettings::new(Settings {
-            mac: [2, 0, 0, 0, 0, number],
-            addresses: vec![AddressPrefix { address, bits }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        let mut settings = EndpointSettings::new(Settings::new(
+            [2, 0, 0, 0, 0, number],
+            vec![AddressPrefix { address, bits }],
+        ));
         settings.tap = tap;
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 50_000).expect("in range");

@@ -138,16 +138,13 @@ impl<C: DeviceCore, D: Dma> Scene<C, D> {
         let config = Endpoint::device_config();
         let opened = Device::open(bar, dma, config).expect("it opens");
         let context = Context::new(opened).expect("it is unused");
-        let mut settings = EndpointSettings::new(Settings {
-            mac: OWN_MAC,
-            addresses: vec![AddressPrefix {
+        let mut settings = EndpointSettings::new(Settings::new(
+            OWN_MAC,
+            vec![AddressPrefix {
                 address: OWN.into(),
                 bits: 24,
             }],
-            gateways: Vec::new(),
-            vlan: None,
-            mtu_octets: 1500,
-        });
+        ));
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 0).expect("in range");
         let endpoint = Endpoint::without_interrupts(&context, &settings).expect("it begins");
