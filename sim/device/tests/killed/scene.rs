@@ -6,7 +6,7 @@ use rnic_abi::sizes::Sizes;
 use rnic_device::link::LinkKind;
 use rnic_device::model::DeviceModel;
 use rnic_device::Service;
-use rnic_driver::verbs::endpoint::Stream;
+use rnic_driver::verbs::endpoint::{EndpointError, Listener, Stream};
 use rnic_vfio_user::Server;
 use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixStream;
@@ -23,7 +23,8 @@ pub struct Scene {
     pub end: End,
     owner: Child,
     said: BufReader<ChildStdout>,
-    is_initiator: bool,
+    /// Where a child that is the initiator connects to.
+    listener: Option<Listener>,
     stop: Option<UnixStream>,
     service: Option<JoinHandle<()>>,
 }
@@ -42,6 +43,8 @@ impl Scene {
         };
         let link = format!("unix-connect:{}", wire.display());
         let end = End::open(2, &format!("sim:model,{link}"), idle_us);
+        // Before the child runs: a SYN that comes too early is answered with RST.
+        let listener = is_initiator.then(|| end.endpoint.listen(own(2)).expect("it listens"));
         let mut owner = Command::new(std::env::current_exe().expect("this program"));
         owner
             .args(["child::child", "--exact", "--nocapture"])
@@ -58,7 +61,7 @@ impl Scene {
             end,
             owner,
             said,
-            is_initiator,
+            listener,
             stop: Some(stop),
             service: Some(service),
         }
@@ -70,18 +73,28 @@ impl Scene {
 
     /// The stream to the child, as the child has it.
     pub fn stream(&mut self) -> Stream {
-        if self.is_initiator {
-            let listener = self.end.endpoint.listen(own(2)).expect("it listens");
-            return listener.accept(PATIENCE).expect("the child connects");
+        let Some(listener) = self.listener.take() else {
+            self.hear(LISTENS);
+            return self.end.endpoint.connect(own(1)).expect("it connects");
+        };
+        let end = Instant::now() + PATIENCE.expect("it is bounded");
+        loop {
+            match listener.accept(Some(Duration::from_millis(100))) {
+                Ok(stream) => return stream,
+                Err(EndpointError::TimedOut) if Instant::now() < end => {
+                    let ended = self.owner.try_wait().expect("it is a child");
+                    assert_eq!(ended, None, "the child has ended before it connects");
+                }
+                Err(error) => panic!("the child connects: {error}"),
+            }
         }
-        self.hear(LISTENS);
-        self.end.endpoint.connect(own(1)).expect("it connects")
     }
 
     /// The queue pair with the child.
     pub fn joined(&mut self) -> Joined {
+        let is_initiator = self.listener.is_some();
         let stream = self.stream();
-        match self.is_initiator {
+        match is_initiator {
             true => Joined::respond(&self.end, stream),
             false => Joined::initiate(&self.end, stream),
         }
