@@ -1,16 +1,12 @@
 //! What one message after the other costs in allocations: none, once the buffers are as long as
 //! the longest message.
+use allocation_counter::measure;
 use rpcrdma::binding::auth::Credential;
 use rpcrdma::binding::nfs3;
 use rpcrdma::binding::rpc::{CallHeader, ReplyHeader, ReplyStatus};
 use rpcrdma::place::{MemoryId, Place};
 use rpcrdma::stream::{CallLimits, Item, Message, Opaque, Plan, Reader, ReplyLimits};
 use rpcrdma::wire::{shortened, Caps, Header, HeaderWriter, ReadSegment, Segment};
-use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
-use std::alloc::System;
-
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const PLACE: Place = Place {
     memory: MemoryId(1),
@@ -112,22 +108,11 @@ fn messages_allocate_nothing_once_warm() {
     writer.chunk([SEGMENT]);
     writer.end();
     call.extend_from_slice(&9_u32.to_be_bytes());
-    let mut region = Region::new(ALLOCATOR);
-    write(&mut message, &mut send);
-    read(&call, &mut message, &mut send);
-    assert!(region.change().allocations > 0, "allocations are counted");
-    region.reset();
-    for _ in 0..100 {
+    let mut turn = || {
         write(&mut message, &mut send);
         read(&call, &mut message, &mut send);
-    }
-    let change = region.change();
-    assert_eq!(
-        (
-            change.allocations,
-            change.reallocations,
-            change.deallocations
-        ),
-        (0, 0, 0)
-    );
+    };
+    assert!(measure(&mut turn).count_total > 0, "they are counted");
+    let warm = measure(|| (0..100).for_each(|_| turn()));
+    assert_eq!((warm.count_total, warm.count_current), (0, 0));
 }

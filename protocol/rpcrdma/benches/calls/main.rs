@@ -21,13 +21,8 @@ mod tcp;
 mod harness;
 
 use ends::{Bench, Kind};
-use stats_alloc::{Region, StatsAlloc, INSTRUMENTED_SYSTEM};
-use std::alloc::System;
 use std::time::{Duration, Instant};
 use tcp::{Asked, Tcp};
-
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Calls before it is warm, and the time for those after.
 const WARM: u32 = 200;
@@ -40,21 +35,20 @@ const BATCH: u32 = 16;
 fn measure(kind: Kind, moves_payload: bool) -> [f64; 4] {
     let mut bench = Bench::new(moves_payload);
     (0..WARM).for_each(|_| bench.call(kind));
-    let region = Region::new(ALLOCATOR);
     let (before, begin, mut calls) = (bench.counts(), Instant::now(), 0_u32);
     let mut best = Duration::MAX;
-    while begin.elapsed() < TIME {
-        let batch = Instant::now();
-        (0..BATCH).for_each(|_| bench.call(kind));
-        best = best.min(batch.elapsed());
-        calls += BATCH;
-    }
+    let counted = allocation_counter::measure(|| {
+        while begin.elapsed() < TIME {
+            let batch = Instant::now();
+            (0..BATCH).for_each(|_| bench.call(kind));
+            best = best.min(batch.elapsed());
+            calls += BATCH;
+        }
+    });
     let after = bench.counts();
-    let stats = region.change();
-    let allocations = (stats.allocations + stats.reallocations) as f64;
     [
         best.as_nanos() as f64 / f64::from(BATCH),
-        allocations / f64::from(calls),
+        counted.count_total as f64 / f64::from(calls),
         (after.0 - before.0) as f64 / f64::from(calls),
         (after.1 - before.1) as f64 / f64::from(calls),
     ]

@@ -17,18 +17,14 @@ mod fast;
 mod mutate;
 mod slow;
 
+use allocation_counter::measure;
 use rand_chacha::rand_core::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rpcrdma::wire::{Caps, Refused};
-use stats_alloc::{StatsAlloc, INSTRUMENTED_SYSTEM};
-use std::alloc::System;
 use std::collections::BTreeMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::time::Instant;
-
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Reasons that only the layers above a header know.
 const ABOVE: [Refused; 3] = [
@@ -90,7 +86,7 @@ struct Findings {
     verdicts: BTreeMap<Option<Refused>, u64>,
     differences: u64,
     panics: u64,
-    allocations: usize,
+    allocations: u64,
 }
 
 impl Findings {
@@ -128,16 +124,15 @@ fn run(options: &Options, vectors: &mutate::Vectors) -> Findings {
         let caps = header_of(vectors, options.seed, run, &mut octets);
         let mut expected = slow::parse(&octets, &caps);
         expected.forget(options.broken);
-        let before = INSTRUMENTED_SYSTEM.stats();
-        let checked = catch_unwind(AssertUnwindSafe(|| {
-            fast::compare(&octets, &caps, &expected, &mut buffer)
-        }));
-        let after = INSTRUMENTED_SYSTEM.stats();
-        let allocations = after.allocations + after.reallocations;
+        let mut checked = None;
+        let counted = measure(|| {
+            let compared = || fast::compare(&octets, &caps, &expected, &mut buffer);
+            checked = Some(catch_unwind(AssertUnwindSafe(compared)));
+        });
         *findings.verdicts.entry(expected.refused()).or_insert(0) += 1;
-        match checked {
+        match checked.expect("it was called") {
             Ok(Ok(())) => {
-                let more = allocations - before.allocations - before.reallocations;
+                let more = counted.count_total;
                 findings.allocations += more;
                 if more > 0 {
                     findings.print(options, run, &format!("{more} allocations"), &octets);
@@ -164,13 +159,10 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let before = INSTRUMENTED_SYSTEM.stats().allocations;
-    let vectors = mutate::Vectors::load();
-    assert_ne!(
-        before,
-        INSTRUMENTED_SYSTEM.stats().allocations,
-        "allocations are counted"
-    );
+    let mut vectors = None;
+    let counted = measure(|| vectors = Some(mutate::Vectors::load()));
+    assert_ne!(counted.count_total, 0, "allocations are counted");
+    let vectors = vectors.expect("they were loaded");
     println!(
         "seed {}: {} runs of {} figures and {} captured Sends; any run N again: --seed {} --only N",
         options.seed,
@@ -205,7 +197,7 @@ fn main() -> ExitCode {
     if !all {
         println!("never met: {missing:?}");
     }
-    match differences + panics + allocations as u64 {
+    match differences + panics + allocations {
         0 if all => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
