@@ -1,5 +1,5 @@
-//! What an idle connection costs, to the octet. A program of its own: only one of the allocators that
-//! count can be in a process, and other tests need that of the whole process.
+//! What an idle connection costs, to the octet. A program of its own: a process has one allocator,
+//! and that of other tests counts for the whole of it.
 
 use allocation_counter::measure;
 use rnic_tcp::{
