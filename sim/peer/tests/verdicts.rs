@@ -174,8 +174,8 @@ fn play(name: &str, flaw: Option<Flaw>) -> Played {
             plain: Some(SocketAddr::new(IpAddr::from(TARGET), PORT)),
             ..Targets::default()
         },
-        patience: Duration::from_millis(700),
-        arrival: Duration::from_secs(1),
+        patience: Duration::from_millis(1_500),
+        arrival: Duration::from_secs(5),
         tries: 2,
         is_deserted: false,
     };

@@ -97,7 +97,7 @@ fn send(device: &mut AnyDevice, frame: &[u8]) {
 fn received(device: &mut AnyDevice, least: usize) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     let mut last = Instant::now();
-    while last.elapsed() < Duration::from_millis(300) || frames.len() < least {
+    while last.elapsed() < Duration::from_secs(1) || frames.len() < least {
         match device.poll_host_frame() {
             Some(frame) => {
                 frames.push(frame);

@@ -107,7 +107,7 @@ class Listed(unittest.TestCase):
 class InUse(unittest.TestCase):
     """A monitor that tells of one connection too many, for a while or for ever."""
 
-    def answered(self, counts):
+    def answered(self, counts, seconds):
         """`expect` of none, with these counts of connections, one each time it is asked."""
         with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
             path = pathlib.Path(folder) / "monitor"
@@ -125,14 +125,14 @@ class InUse(unittest.TestCase):
 
             threading.Thread(target=answer, daemon=True).start()
             before = {"connections_open": 0, "regions_registered": 1, "free_pages": 9, "spans": 0}
-            monitor.expect(path, before, 0.1)
+            monitor.expect(path, before, seconds)
 
     def test_what_is_freed_late_is_freed(self):
-        self.answered([1, 0])
+        self.answered([1, 0], 10)
 
     def test_what_stays_is_told(self):
         with self.assertRaisesRegex(Failed, "'connections_open': 1"):
-            self.answered([1] * 100)
+            self.answered([1] * 100, 0.1)
 
 
 if __name__ == "__main__":

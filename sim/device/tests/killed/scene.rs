@@ -36,9 +36,9 @@ impl Scene {
         let (socket, wire) = (folder.path().join("device"), folder.path().join("wire"));
         let (stop, stopped) = UnixStream::pair().expect("sockets");
         let service = serve(&socket, &wire, stopped);
-        // Of two that end at the same time either may be first.
+        // Keepalive, which begins before start-up does, is not to end first.
         let idle_us = match act {
-            Act::StartUp => IDLE_US * 3 / 2,
+            Act::StartUp => IDLE_US * 3,
             _ => IDLE_US,
         };
         let link = format!("unix-connect:{}", wire.display());

@@ -117,7 +117,12 @@ fn run(startup: [&Settings; 2], v6: bool, count: usize) {
     close(&initiator, &responder);
     for end in [&initiator, &responder] {
         let statistics = end.statistics().expect("it is there");
-        assert_eq!(statistics.sent.retransmitted_segments, 0, "{statistics:?}");
+        // Beside other programs an answer may come late.
+        let sent = statistics.sent;
+        assert!(
+            sent.retransmitted_segments == 0 || sent.time_outs > 0,
+            "{sent:?}"
+        );
     }
 }
 

@@ -305,7 +305,7 @@ fn a_reply_that_is_lost_is_sent_again_while_the_device_receives() {
     let reply = conn.wait_octets(ENHANCED_OCTETS + 7);
     assert_eq!(reply[ENHANCED_OCTETS..], *b"welcome");
     let sent = pair.statistics().expect("it is there").sent;
-    assert_eq!(sent.retransmitted_segments, 1, "{sent:?}");
+    assert!(sent.retransmitted_segments > 0, "{sent:?}");
     expect_full_operation(conn, reply.len(), &pair);
     drop(pair);
     ground.expect_clean(0);
