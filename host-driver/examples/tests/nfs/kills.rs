@@ -100,7 +100,7 @@ fn a_server_that_is_killed_is_named_by_its_client() {
 fn a_server_that_starts_again_is_found_by_its_client() {
     for what in [["put", "THERE", "file"], ["get", "file", "BACK"]] {
         let wire = Wire::new();
-        // TCP asks the next server at growing intervals, and where all are slow they begin as seconds.
+        // TCP asks the next server at growing intervals, which on a slow machine begin as seconds.
         let copy = copy_without_server(&wire, what, "50");
         let _next = wire.server(&[]);
         let (status, said, errors) = copy.end();
