@@ -9,7 +9,6 @@ use rnic_driver::verbs::{RegionOptions, Rights, WindowOptions};
 use rnic_iwarp::queue_pair::{Failure, Status};
 use rnic_iwarp::startup::Settings;
 use rnic_wire::ddp::errors::DDP_ASSOCIATION;
-use std::collections::BTreeSet;
 
 /// An end closes while the other one has `count` octets to send: all of it arrives, then the end.
 fn carries_the_rest(scene: &Scene, initiator_closes: bool, count: usize) {
@@ -292,7 +291,7 @@ fn a_tap_sees_frames_as_they_are_on_the_wire() {
             .expect("nobody panics")
             .push((way, frame.to_vec()));
     });
-    let scene = Scene::tapped(tap);
+    let scene = Scene::patient(false, Some(tap));
     let settings = Settings::default();
     let [initiator, responder] = scene.pairs([&settings, &settings]);
     let region = scene.initiator.region(&octets(1000, 2));
@@ -302,7 +301,7 @@ fn a_tap_sees_frames_as_they_are_on_the_wire() {
     assert_eq!(completion(&initiator).status, Status::Success);
     assert_eq!(completion(&responder).kind, WorkKind::Receive);
     let frames = frames.lock().expect("nobody panics");
-    let (mut received, mut fpdus) = (0, BTreeSet::new());
+    let (mut received, mut fpdus) = (0, 0);
     for (way, frame) in frames.iter().filter(|(_, frame)| frame[12..14] == [8, 0]) {
         let packet = etherparse::SlicedPacket::from_ethernet(frame).expect("it is whole");
         let (Some(etherparse::NetSlice::Ipv4(ip)), Some(etherparse::TransportSlice::Tcp(tcp))) =
@@ -316,14 +315,11 @@ fn a_tap_sees_frames_as_they_are_on_the_wire() {
         assert_eq!(sum, Ok(tcp.checksum()), "{way:?}");
         received += usize::from(*way == Way::Received);
         let is_fpdu = *way == Way::Sent && tcp.payload().len() > 1000;
-        if is_fpdu && rnic_wire::mpa::crc32c::verify(tcp.payload()) {
-            // Beside other programs it may be sent again.
-            fpdus.insert(tcp.sequence_number());
-        }
+        fpdus += usize::from(is_fpdu && rnic_wire::mpa::crc32c::verify(tcp.payload()));
     }
     assert!(
-        received >= 3 && fpdus.len() == 1,
-        "{received} received, FPDUs at {fpdus:?}"
+        received >= 3 && fpdus == 1,
+        "{received} received, {fpdus} FPDUs"
     );
 }
 

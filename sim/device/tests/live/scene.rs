@@ -28,11 +28,17 @@ pub struct End {
 impl End {
     /// The end number `number`, 1 or 2, at `link`; a device of this kind.
     pub fn open(kind: &str, number: u8, link: &str, v6: bool) -> Self {
-        Self::open_with(kind, number, link, v6, None)
+        Self::open_with(kind, number, link, v6, |_| ())
     }
 
-    /// As [`End::open`], with a tap.
-    fn open_with(kind: &str, number: u8, link: &str, v6: bool, tap: Option<Tap>) -> Self {
+    /// As [`End::open`], with other settings.
+    fn open_with(
+        kind: &str,
+        number: u8,
+        link: &str,
+        v6: bool,
+        set: impl FnOnce(&mut EndpointSettings),
+    ) -> Self {
         rnic_device::provide_simulator();
         let config = Endpoint::device_config();
         let context = Context::open(&format!("sim:{kind},{link}"), config).expect("it opens");
@@ -45,9 +51,9 @@ impl End {
             [2, 0, 0, 0, 0, number],
             vec![AddressPrefix { address, bits }],
         ));
-        settings.tap = tap;
         let time_outs = &mut settings.tcp.time_outs;
         time_outs.set(TimeOut::TimeWait, 50_000).expect("in range");
+        set(&mut settings);
         Self {
             endpoint: Endpoint::start(&context, &settings).expect("it starts"),
             domain,
@@ -100,15 +106,22 @@ impl Scene {
         }
     }
 
-    /// As [`Scene::new`], where somebody sees the initiator's frames.
-    pub fn tapped(tap: Tap) -> Self {
+    /// As [`Scene::new`], with ends that wait a second for an acknowledgement, as nothing is lost
+    /// and nothing is to be sent again. `tap` sees the initiator's frames.
+    pub fn patient(v6: bool, tap: Option<Tap>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let link = folder.path().join("wire");
         let link = link.to_str().expect("a path of letters");
-        let connected = format!("unix-connect:{link}");
+        let end = |number, link: &str, tap| {
+            End::open_with("model", number, link, v6, |settings| {
+                let time_outs = &mut settings.tcp.time_outs;
+                time_outs.set(TimeOut::RtoMin, 1_000_000).expect("in range");
+                settings.tap = tap;
+            })
+        };
         Self {
-            responder: End::open("model", 1, &format!("unix:{link}"), false),
-            initiator: End::open_with("model", 2, &connected, false, Some(tap)),
+            responder: end(1, &format!("unix:{link}"), None),
+            initiator: end(2, &format!("unix-connect:{link}"), tap),
             wire: None,
             folder,
         }

@@ -15,6 +15,7 @@ use crate::stranger::{ddp, Conn, End as EndOfPeer, Talk};
 use rnic_driver::verbs::endpoint::{EndpointError, PairEvent, QueuePair, SendOperation, Stream};
 use rnic_iwarp::queue_pair::Status;
 use rnic_iwarp::startup::{Rtr, RtrKinds, Settings, StartupError};
+use rnic_tcp::TimeOut;
 
 /// Where a frame has its revision.
 const REVISION: usize = 17;
@@ -291,7 +292,11 @@ fn a_reply_that_comes_again_after_the_switch_is_acknowledged_and_dropped() {
 /// receives already: the first FPDU is delivered as soon as it comes.
 #[test]
 fn a_reply_that_is_lost_is_sent_again_while_the_device_receives() {
-    let ground = Ground::new("model");
+    // Once is enough: the peer has a second or more to acknowledge it.
+    let ground = Ground::with("model", |tcp| {
+        let set = tcp.time_outs.set(TimeOut::RtoMin, 1_000_000);
+        set.expect("in range");
+    });
     let (conn, stream) = ground.accept();
     conn.send(&start_enhanced(&KEY_REQUEST, FLAG_CRC, [1, 2], b""));
     let request = stream.request(&settings(false), b"").expect("a Request");
@@ -305,7 +310,7 @@ fn a_reply_that_is_lost_is_sent_again_while_the_device_receives() {
     let reply = conn.wait_octets(ENHANCED_OCTETS + 7);
     assert_eq!(reply[ENHANCED_OCTETS..], *b"welcome");
     let sent = pair.statistics().expect("it is there").sent;
-    assert!(sent.retransmitted_segments > 0, "{sent:?}");
+    assert_eq!(sent.retransmitted_segments, 1, "{sent:?}");
     expect_full_operation(conn, reply.len(), &pair);
     drop(pair);
     ground.expect_clean(0);

@@ -113,43 +113,39 @@ fn every_interleaving_delivers_once_or_resets() {
     }
 }
 
+/// Every interleaving of `count` segments, with what `faults` makes of it.
+fn play_faults<C: DeviceCore, D: Dma>(
+    scene: &mut Scene<C, D>,
+    (count, short, what): (usize, usize, &str),
+    faults: impl Fn(&Script, usize) -> Vec<Script>,
+) {
+    let places = scene.places();
+    let mut scripts = Vec::new();
+    ascending(count, places, &mut |chosen| {
+        scripts.extend(faults(&Script::of(chosen, count), places));
+    });
+    let tally = play(scene, what, short, &scripts);
+    assert!(tally.delivered > 0 && tally.reset > 0);
+}
+
 /// START-038, START-042, START-047: up to six segments, of which one, the Request too, is lost or
 /// comes twice.
 #[test]
 fn six_segments_with_a_fault_deliver_once_or_reset() {
-    let mut scene = Scene::model();
-    let places = scene.places();
-    let mut scripts = Vec::new();
-    ascending(6, places, &mut |chosen| {
-        scripts.extend(Script::of(chosen, 6).with_faults(places));
-    });
-    let tally = play(
-        &mut scene,
-        "interleavings of six with a fault",
-        400,
-        &scripts,
-    );
-    assert!(tally.delivered > 0 && tally.reset > 0);
+    let of = (6, 400, "interleavings of six with a fault");
+    play_faults(&mut Scene::model(), of, Script::with_faults);
 }
 
 /// START-042: three segments and two faults.
 #[test]
 fn three_segments_with_two_faults_deliver_once_or_reset() {
-    let mut scene = Scene::model();
-    let places = scene.places();
-    let mut scripts = Vec::new();
-    ascending(3, places, &mut |chosen| {
-        for script in Script::of(chosen, 3).with_faults(places) {
-            scripts.extend(script.with_faults(places));
-        }
+    let of = (3, 400, "interleavings of three with two faults");
+    play_faults(&mut Scene::model(), of, |script, places| {
+        let faulty = script.with_faults(places).into_iter();
+        faulty
+            .flat_map(|script| script.with_faults(places))
+            .collect()
     });
-    let tally = play(
-        &mut scene,
-        "interleavings of three with two faults",
-        400,
-        &scripts,
-    );
-    assert!(tally.delivered > 0 && tally.reset > 0);
 }
 
 /// How many of our frames may be lost or doubled: the Reply or the Request's acknowledgement, and
@@ -161,14 +157,8 @@ const OURS: usize = 6;
 #[test]
 fn three_segments_with_a_fault_of_ours_deliver_once_or_reset() {
     let mut scene = Scene::model();
-    let places = scene.places();
-    let mut scripts = Vec::new();
-    ascending(3, places, &mut |chosen| {
-        scripts.extend(Script::of(chosen, 3).with_ours(OURS));
-    });
-    let what = "interleavings of three with a fault of ours";
-    let tally = play(&mut scene, what, 300, &scripts);
-    assert!(tally.delivered > 0 && tally.reset > 0);
+    let of = (3, 300, "interleavings of three with a fault of ours");
+    play_faults(&mut scene, of, |script, _| script.with_ours(OURS));
     assert!(scene.spoilt > 20, "the Reply of {} scripts", scene.spoilt);
 }
 
