@@ -75,7 +75,8 @@ pub struct InterfaceOptions {
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Probe a peer that has been silent for so long, and again as often; one that does not answer
-    /// for --timeout is gone [default: nfs_server 60, others probe none]
+    /// for --timeout is gone [default: nfs_server 60, nfs_copy and rpc_ping a quarter of --timeout,
+    /// others probe none]
     #[arg(long, value_name = "SECONDS",
           value_parser = RangedU64ValueParser::<u64>::new().range(1..=3600))]
     pub keepalive: Option<u64>,

@@ -33,7 +33,8 @@ pub struct ClientSettings {
     pub configure: Option<Configure>,
     /// Registered memory for long calls and replies, in octets.
     pub pool_octets: u32,
-    /// How long the server may say nothing, connections included.
+    /// How long the server may say nothing, connections included. One that has gone without a word
+    /// is asked on another connection sooner if TCP probes it (`TimeOut::KeepaliveIdle`).
     pub patience: Duration,
 }
 

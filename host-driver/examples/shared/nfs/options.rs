@@ -8,8 +8,12 @@ use std::path::PathBuf;
 
 /// A client whose reset was lost would otherwise stay one of `--clients` until the server's end.
 const SERVER_KEEPALIVE_S: u64 = 60;
+/// A client that waits for a reply has nothing to send: without probes it would not notice that its
+/// server has started again. So many fit into its time-out.
+const CLIENT_PROBES: u64 = 4;
 
-/// Device, address, interface and MPA. A server probes silent clients by default, each minute.
+/// Device, address, interface and MPA. By default a server probes silent clients each minute, a
+/// client its server four times in its time-out.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RpcOptions {
     /// `vfio:0000:01:00.0`, `vfio-user:PATH`, `sim:rtl,LINK` or `sim:model,LINK`
@@ -57,9 +61,10 @@ impl RpcOptions {
     #[must_use]
     pub fn options(&self, is_server: bool) -> Options {
         let mut interface = self.interface.clone();
-        if is_server {
-            interface.keepalive.get_or_insert(SERVER_KEEPALIVE_S);
-        }
+        interface.keepalive.get_or_insert(match is_server {
+            true => SERVER_KEEPALIVE_S,
+            false => (self.timeout / CLIENT_PROBES).max(1),
+        });
         Options {
             device: self.device.clone(),
             role: Role {
@@ -105,9 +110,11 @@ mod tests {
     }
 
     #[test]
-    fn a_server_probes_silent_clients_by_default() {
+    fn silent_peers_are_probed_by_default() {
         assert_eq!(keepalive(true, &[]), Some(SERVER_KEEPALIVE_S));
         assert_eq!(keepalive(true, &["--keepalive", "5"]), Some(5));
-        assert_eq!(keepalive(false, &[]), None);
+        assert_eq!(keepalive(false, &[]), Some(7));
+        assert_eq!(keepalive(false, &["--timeout", "2"]), Some(1));
+        assert_eq!(keepalive(false, &["--keepalive", "5"]), Some(5));
     }
 }
