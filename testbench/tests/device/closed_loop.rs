@@ -153,7 +153,7 @@ fn sixteen_peers_with_fpdus_of_64000_octets_come_to_their_ends() {
 
 #[test]
 fn sixty_four_peers_with_fpdus_of_64000_octets_come_to_their_ends() {
-    long_fpdus_get_through(64, 1);
+    long_fpdus_get_through(rnic_effort::count("peers", 32, 64), 1);
 }
 
 /// Two peers; the first has sent 42 segments of the 45 that its FPDU takes, 252 pages, when the
@@ -196,12 +196,13 @@ fn a_reserve_that_does_not_grow_lets_two_peers_with_long_fpdus_stop_each_other()
 #[test]
 fn long_fpdus_that_find_memory_full_of_what_follows_them_complete() {
     let seeds = rnic_effort::count("seeds", 1, 2);
+    let writes = rnic_effort::count("Writes of a peer", 3, 6);
     for peers in [1, 3] {
         for seed in seed()..seed() + seeds {
             let shape = Shape {
                 window_max: WIDE_WINDOW,
                 lost_of_16: 4,
-                ..Shape::long(6)
+                ..Shape::long(writes)
             };
             let mut world = Loop::with_peers(Config::default(), seed, &vec![shape; peers]);
             for number in 0..peers {

@@ -79,7 +79,7 @@ fn eight_connections_each_way_whose_stags_collide() {
 fn two_flows_with_fpdus_of_64_000_octets() {
     let workload = Workload {
         connections: 1,
-        messages: rnic_effort::count("messages", 2, 3),
+        messages: rnic_effort::count("messages", 1, 3),
         sizes: 60_000..=63_950,
         mulpdu: Some(64_000),
         cutter: Cutter::Full,
@@ -100,6 +100,9 @@ fn two_flows_with_fpdus_of_64_000_octets() {
 /// several fill packet memory. The driver closes a connection, and all others get through (ADR 13).
 #[test]
 fn fpdus_beyond_the_reserve_stop_only_their_own_connection() {
+    if rnic_effort::is_left_out("a connection that is closed for its small segments") {
+        return;
+    }
     let workload = Workload {
         connections: 2,
         seed: 2,

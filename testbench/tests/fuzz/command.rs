@@ -6,6 +6,9 @@ use rnic_testbench::workload::Oddity;
 use std::ops::ControlFlow;
 use std::process::Command;
 
+/// A seed whose first runs are short.
+const SEED: &str = "12";
+
 /// Totals, failures and the run that ends a campaign are the same with one job and with several.
 #[test]
 fn results_do_not_depend_on_jobs() {
@@ -53,7 +56,7 @@ fn the_command_reports_what_was_played() {
     let fuzz = |options: &[&str]| -> serde_json::Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rnic"));
         command
-            .args(["fuzz", "--seed", "5", "--json", "-"])
+            .args(["fuzz", "--seed", SEED, "--json", "-"])
             .args(options);
         let output = command.output().expect("cargo has built it");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -70,7 +73,8 @@ fn the_command_reports_what_was_played() {
     ];
     let both = fuzz(&["--runs", "2"]);
     let alone = [fuzz(&["--only", "0"]), fuzz(&["--only", "1"])];
-    assert_eq!((&both["tool"], &both["seed"]), (&"rnic".into(), &5.into()));
+    assert_eq!(both["tool"], "rnic");
+    assert_eq!(both["seed"].to_string(), SEED);
     assert_eq!((&both["runs"], &both["mismatches"]), (&2.into(), &0.into()));
     assert_eq!(both["failures"], serde_json::json!([]));
     assert_eq!(
@@ -103,7 +107,7 @@ fn a_campaign_that_is_interrupted_prints_its_totals() {
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_rnic"))
             // Below what a profile is taken for.
-            .args(["fuzz", "--runs", "99", "--seed", "5", "--json"])
+            .args(["fuzz", "--runs", "99", "--seed", SEED, "--json"])
             .arg(&old)
             .args(kind)
             .stdout(std::process::Stdio::piped())
@@ -113,7 +117,10 @@ fn a_campaign_that_is_interrupted_prints_its_totals() {
         let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("it is piped");
-        assert!(line.starts_with("seed 5, width 64"), "{line}");
+        assert!(
+            line.starts_with(&format!("seed {SEED}, width 64")),
+            "{line}"
+        );
         // Runs begin soon; with a file to wait for, at least one is over.
         while first.is_some_and(|name| !sent.join(name).exists()) {
             std::thread::sleep(std::time::Duration::from_millis(10));

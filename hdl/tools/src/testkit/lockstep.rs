@@ -5,7 +5,7 @@
 //! (`Block::accept`), replayed to the verilated text, and every output is compared in every cycle:
 //! sampled after the inputs settled and before the rising edge.
 use super::ports::{Port, Ports};
-use super::{settle, verilator, Random};
+use super::{edge, settle, verilator, Random};
 use crate::emit::verilog_named;
 use rust_hdl::prelude::*;
 
@@ -58,13 +58,6 @@ pub fn lockstep_as_synthesised<B: Block>(
             edge(block, &clock);
         },
     );
-}
-
-fn edge<B: Block>(block: &mut B, clock: &impl Fn(&mut B) -> &mut Signal<In, Clock>) {
-    clock(block).next = true.into();
-    settle(block);
-    clock(block).next = false.into();
-    settle(block);
 }
 
 /// [`lockstep`] for a block without a clock: `cycles` input vectors.

@@ -74,13 +74,20 @@ pub fn settle<B: Block>(block: &mut B) {
     );
 }
 
-/// One whole clock cycle: settles the inputs, raises the clock, lowers it again.
+/// One whole clock cycle: settles the inputs, then an [`edge`].
 ///
 /// Outputs read afterwards are those of the next cycle (with this cycle's inputs still applied).
 pub fn tick<B: Block>(block: &mut B, clock: impl Fn(&mut B) -> &mut Signal<In, Clock>) {
     settle(block);
+    edge(block, clock);
+}
+
+/// A rising edge of a settled block's clock.
+///
+/// The clock falls as the next inputs settle: nothing here listens to that, and passes of its own
+/// would be a quarter of all.
+fn edge<B: Block>(block: &mut B, clock: impl Fn(&mut B) -> &mut Signal<In, Clock>) {
     clock(block).next = true.into();
     settle(block);
     clock(block).next = false.into();
-    settle(block);
 }

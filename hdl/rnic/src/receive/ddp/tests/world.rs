@@ -111,28 +111,34 @@ impl Bench {
         bench
     }
 
-    /// Four streams; `STREAM` has all queues open with four buffers of 256 octets each.
+    /// A world of its own ([`Self::furnish`]).
     pub fn world() -> Self {
         let mut bench = Self::new();
-        bench.set_completion_queue(0, 16);
+        bench.furnish();
+        bench
+    }
+
+    /// Four streams; `STREAM` has all queues open with four buffers of 256 octets each. All their
+    /// entries are written, whatever was in them.
+    pub fn furnish(&mut self) {
+        self.set_completion_queue(0, 16);
         for (connection, pd, version) in [
             (STREAM, PD, 1),
             (SIBLING, PD, 1),
             (OLD, PD, 0),
             (STRANGER, 7, 1),
         ] {
-            bench.write(DDP, connection, &[pd | version << 16]);
+            self.write(DDP, connection, &[pd | version << 16]);
         }
         for qn in 0..3 {
-            bench.open(STREAM, qn, 64 * qn as u32, 3, 1, 4);
+            self.open(STREAM, qn, 64 * qn as u32, 3, 1, 4);
             for entry in 0..8 {
                 let address = 0x8_0000_0000 + qn * 0x1_0000 + entry * 0x1000;
-                bench.buffer(64 * qn + entry, address, 256);
+                self.buffer(64 * qn + entry, address, 256);
             }
         }
-        bench.register(&SINK, 2);
-        bench.drain();
-        bench
+        self.register(&SINK, 2);
+        self.drain();
     }
 
     /// What one record gives in a fresh world.

@@ -118,11 +118,10 @@ fn ddp_007_reserved_control_bits_are_not_checked() {
 fn rdmap_003_005_opcodes_fit_their_buffer_model_and_queue() {
     for opcode in 0..16 {
         let write = tagged(opcode, false, SINK.stag, SINK.base, 8);
-        let mut bench = Bench::reading(&[(&SINK, SINK.base, 16)]);
-        match opcode {
-            0 | 2 => assert_eq!(accepted_in(&mut bench, &write).kind, PlaceKind::Write),
-            _ => refused_in(&mut bench, &write, RdmapOpcode),
-        }
+        anew_reading(16, |bench| match opcode {
+            0 | 2 => assert_eq!(accepted_in(bench, &write).kind, PlaceKind::Write),
+            _ => refused_in(bench, &write, RdmapOpcode),
+        });
         for qn in 0..3 {
             let send = untagged(opcode, false, 0, [qn, 1, 0], 8);
             match (qn, opcode) {

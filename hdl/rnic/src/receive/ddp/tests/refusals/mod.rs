@@ -12,11 +12,34 @@ use super::world::*;
 use crate::messages::PlaceKind;
 use rnic_abi::cqe;
 use rnic_abi::errors::StreamError;
+use std::cell::RefCell;
+
+thread_local! {
+    /// One room for all cases of a test: sweeping a new one takes longer than a case.
+    static ROOM: RefCell<Option<Bench>> = const { RefCell::new(None) };
+}
+
+/// What `case` finds in a world where everything is as at the beginning.
+fn anew<T>(case: impl FnOnce(&mut Bench) -> T) -> T {
+    ROOM.with_borrow_mut(|room| {
+        let bench = room.get_or_insert_with(Bench::new);
+        bench.furnish();
+        case(bench)
+    })
+}
+
+/// The same where `STREAM` has posted a read into the first octets of the sink.
+fn anew_reading<T>(octets: u32, case: impl FnOnce(&mut Bench) -> T) -> T {
+    anew(|bench| {
+        bench.post_reads(STREAM, 192, &[(&SINK, SINK.base, octets)]);
+        case(bench)
+    })
+}
 
 /// `record` is refused with `error` in a fresh world: one Error entry, nothing placed, the
 /// connection stopped (DDP-045), and the next FPDU of the stream is dropped silently.
 pub fn refused(record: &Record, error: StreamError) {
-    refused_in(&mut Bench::world(), record, error);
+    anew(|bench| refused_in(bench, record, error));
 }
 
 pub fn refused_in(bench: &mut Bench, record: &Record, error: StreamError) {
@@ -45,7 +68,7 @@ pub fn refused_in(bench: &mut Bench, record: &Record, error: StreamError) {
 
 /// `record` is accepted in a fresh world; returns its command.
 pub fn accepted(record: &Record) -> Command {
-    accepted_in(&mut Bench::world(), record)
+    anew(|bench| accepted_in(bench, record))
 }
 
 pub fn accepted_in(bench: &mut Bench, record: &Record) -> Command {

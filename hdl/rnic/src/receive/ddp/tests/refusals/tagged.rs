@@ -100,19 +100,20 @@ fn ddp_048_049_bound_region_serves_its_stream_alone() {
 fn every_set_of_rights() {
     for rights in 0..32 {
         for opcode in [0, 2] {
-            let mut bench = Bench::reading(&[(&SINK, SINK.base, 8)]);
-            bench.register(&Region { rights, ..SINK }, 2);
             let record = tagged(opcode, true, SINK.stag, SINK.base, 8);
             let needed = if opcode == 0 {
                 RIGHT_REMOTE_WRITE
             } else {
                 RIGHT_READ_SINK
             };
-            if rights & needed == 0 {
-                refused_in(&mut bench, &record, RdmapAccess);
-            } else {
-                accepted_in(&mut bench, &record);
-            }
+            anew_reading(8, |bench| {
+                bench.register(&Region { rights, ..SINK }, 2);
+                if rights & needed == 0 {
+                    refused_in(bench, &record, RdmapAccess);
+                } else {
+                    accepted_in(bench, &record);
+                }
+            });
         }
     }
 }
