@@ -3,7 +3,7 @@
 //! Enters `fn update`; leave, inside the same `impl Logic`:
 //!
 //! ```text
-//! update     as it is, its lists of wires and registers written out
+//! update     as it is, its lists of wires and registers written out; nothing while its block is settled
 //! connect    one call for each signal that a statement assigns
 //! hdl        the statements as one string, and the numbers that the compiler knows by then
 //! ```
@@ -26,7 +26,7 @@ use code::Code;
 use proc_macro2::TokenStream;
 use quote::quote;
 use statements::Translator;
-use syn::{Error, ItemFn};
+use syn::{parse_quote, Error, ItemFn};
 
 /// The three functions.
 pub(crate) fn expand(mut function: ItemFn) -> syn::Result<TokenStream> {
@@ -43,6 +43,14 @@ pub(crate) fn expand(mut function: ItemFn) -> syn::Result<TokenStream> {
     wires::write_out(&mut function.block, own)?;
     let Code { text, numbers } = Translator::translate(&function.block)?;
     let connections = connect::connections(&function.block);
+    function.block.stmts.insert(
+        0,
+        parse_quote! {
+            if ::rnic_hdl_tools::kernel::is_settled(#own) {
+                return;
+            }
+        },
+    );
     Ok(quote! {
         #[allow(unreachable_patterns)]
         #function

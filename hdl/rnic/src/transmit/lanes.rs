@@ -83,6 +83,9 @@ pub struct MaskOctets<const D: usize, const K: usize> {
 
 impl<const D: usize, const K: usize> Logic for MaskOctets<D, K> {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         let octets_of = |mask: Bits<K>| {
             (0..K)
                 .filter(|lane| mask.get_bit(*lane))
@@ -122,6 +125,9 @@ pub struct ReplaceOctets<const W: usize, const K: usize> {
 
 impl<const W: usize, const K: usize> Logic for ReplaceOctets<W, K> {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         let mut replaced = self.data.val();
         for bit in 0..W {
             let lane = bit / 8;

@@ -27,12 +27,16 @@
 //! A WIDTH is a decimal number or `@2`.
 
 mod expressions;
+mod settled;
 mod statements;
 
 #[cfg(test)]
 mod tests;
 
 pub use rust_hdl::prelude::{Logic, Verilog};
+pub use settled::is_settled;
+#[cfg(any(test, feature = "testkit"))]
+pub(crate) use settled::Skipping;
 use std::str::Split;
 
 /// The Verilog of the kernel that `code` and `numbers` describe.

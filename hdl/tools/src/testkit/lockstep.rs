@@ -5,7 +5,7 @@
 //! (`Block::accept`), replayed to the verilated text, and every output is compared in every cycle:
 //! sampled after the inputs settled and before the rising edge.
 use super::ports::{Port, Ports};
-use super::{edge, settle, verilator, Random};
+use super::{edge, settle, settle_changes, verilator, Random};
 use crate::emit::verilog_named;
 use rust_hdl::prelude::*;
 
@@ -94,7 +94,7 @@ fn run<B: Block>(
     for cycle in 0..cycles {
         now.cycle = cycle;
         drive(block, &mut random);
-        settle(block);
+        settle_changes(block);
         let (_, inputs, outputs) = sample(block);
         stimulus.push_str(&inputs.join(" "));
         stimulus.push('\n');

@@ -51,6 +51,7 @@ pub use random::Random;
 pub use simulation::Simulation;
 pub use stream::{Pace, StreamDriver, StreamMonitor};
 
+use crate::kernel::Skipping;
 use rust_hdl::prelude::*;
 
 /// Passes after which a block that still changes is taken for a combinational loop.
@@ -74,7 +75,13 @@ pub fn settle<B: Block>(block: &mut B) {
     );
 }
 
-/// One whole clock cycle: settles the inputs, then an [`edge`].
+/// [`settle`] of a block that was settled before: kernels of which no signal has changed are skipped.
+pub(crate) fn settle_changes<B: Block>(block: &mut B) {
+    let _skipping = Skipping::begin();
+    settle(block);
+}
+
+/// One whole clock cycle: settles the inputs, then an edge.
 ///
 /// Outputs read afterwards are those of the next cycle (with this cycle's inputs still applied).
 pub fn tick<B: Block>(block: &mut B, clock: impl Fn(&mut B) -> &mut Signal<In, Clock>) {
@@ -82,12 +89,12 @@ pub fn tick<B: Block>(block: &mut B, clock: impl Fn(&mut B) -> &mut Signal<In, C
     edge(block, clock);
 }
 
-/// A rising edge of a settled block's clock.
+/// A rising edge of the clock of a settled block.
 ///
 /// The clock falls as the next inputs settle: nothing here listens to that, and passes of its own
 /// would be a quarter of all.
 fn edge<B: Block>(block: &mut B, clock: impl Fn(&mut B) -> &mut Signal<In, Clock>) {
     clock(block).next = true.into();
-    settle(block);
+    settle_changes(block);
     clock(block).next = false.into();
 }

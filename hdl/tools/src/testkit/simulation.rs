@@ -1,5 +1,5 @@
 //! A block under direct simulation, with its clock, its cycle and the seed of its stimulus.
-use super::{connected, settle, Random};
+use super::{connected, edge, settle_changes, Random};
 use rust_hdl::prelude::*;
 use std::fmt::Debug;
 use std::ops::{Deref, DerefMut};
@@ -42,12 +42,13 @@ impl<B: Block> Simulation<B> {
 
     /// Lets every combinational path settle after inputs were set.
     pub fn settle(&mut self) {
-        settle(&mut self.block);
+        settle_changes(&mut self.block);
     }
 
     /// One clock cycle with the inputs as they are; outputs are then those of the next cycle.
     pub fn tick(&mut self) {
-        super::tick(&mut self.block, self.clock);
+        self.settle();
+        edge(&mut self.block, self.clock);
         self.cycle += 1;
     }
 

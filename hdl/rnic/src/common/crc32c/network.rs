@@ -124,6 +124,9 @@ pub struct StateStep<const D: usize> {
 
 impl<const D: usize> Logic for StateStep<D> {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         self.stepped.next = to_word(self._advance.apply(self.state.val().to_u32()));
     }
 
@@ -150,6 +153,9 @@ pub struct StateBack<const OCTETS: usize> {
 
 impl<const OCTETS: usize> Logic for StateBack<OCTETS> {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         self.earlier.next = to_word(self._retreat.apply(self.state.val().to_u32()));
     }
 

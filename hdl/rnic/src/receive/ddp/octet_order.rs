@@ -30,6 +30,9 @@ pub struct OctetOrder<const N: usize> {
 
 impl<const N: usize> Logic for OctetOrder<N> {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         let octets = self.octets.val();
         let mut number = Bits::<N>::default();
         for i in 0..N / 8 {

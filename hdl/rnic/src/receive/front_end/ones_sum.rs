@@ -35,6 +35,9 @@ pub struct OnesSum<const NW: usize, const KN: usize> {
 
 impl<const NW: usize, const KN: usize> Logic for OnesSum<NW, KN> {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         let (data, keep) = (self.data.val(), self.keep.val());
         let octet = |index: usize| match keep.get_bit(index) {
             true => data.get_bits::<8>(index * 8).to_u8() as u16,

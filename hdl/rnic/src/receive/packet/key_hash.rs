@@ -84,6 +84,9 @@ impl KeyHash {
 
 impl Logic for KeyHash {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         if self.clock.pos_edge() {
             let key = self.key.val();
             self._terms = std::array::from_fn(|word| {

@@ -62,6 +62,9 @@ impl Default for StagHash {
 
 impl Logic for StagHash {
     fn update(&mut self) {
+        if rnic_hdl_tools::kernel::is_settled(self) {
+            return;
+        }
         let stag_index = self.stag_index.val().to_u32();
         let bit = |i: usize| (stag_index & self._masks[i]).count_ones() & 1;
         let linear = (0..32).fold(0, |hash, i| hash | (bit(i) << i));
