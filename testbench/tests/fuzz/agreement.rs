@@ -81,8 +81,8 @@ fn rtl_and_model_agree_on_random_traffic_at_512() {
 }
 
 /// The synthesised text behaves as the simulated one, whatever values hardware leaves undefined, on
-/// a fresh device and on one that was reset in mid-traffic. A short run leaves it to the attacks, of
-/// which one in four meets that text.
+/// a fresh device and on one that was reset in mid-traffic. A short run leaves it to the attacks,
+/// of which one in four meets that text.
 #[test]
 fn what_is_synthesised_agrees_with_the_model_too() {
     if rnic_effort::is_left_out("W = 64 as it is synthesised") {

@@ -1,9 +1,9 @@
 //! A kernel that would find what it found before need not run.
 //!
-//! A kernel is a function of its block's signals: while none has changed since it ran, it would drive
-//! the same again. Of a pass over all blocks most are in that state, and the last pass of each cycle
-//! finds all of them in it. Whether the kernels of a block have run at all is not known here, so none is
-//! skipped but by a simulation that knows it (`testkit`).
+//! A kernel is a function of its block's signals: while none has changed since it ran, it would
+//! drive the same again. Of a pass over all blocks most are in that state, and the last pass of
+//! each cycle finds all of them in it. Whether the kernels of a block have run at all is not known
+//! here, so none is skipped but by a simulation that knows it (`testkit`).
 
 use rust_hdl::prelude::Block;
 use std::cell::Cell;

@@ -3,8 +3,8 @@
 //! Compiled under the feature `testkit`; no hardware depends on it.
 //!
 //! * [`simulate!`](crate::simulate) makes a [`Simulation`] of a clocked block, stepped directly:
-//!   seven times faster than rust-hdl's threads; [`connected`] and [`settle`] do for a block
-//!   without a clock;
+//!   seven times faster than rust-hdl's threads, and kernels of which no signal has changed are
+//!   skipped (ADR 53); [`connected`] and [`settle`] do for a block without a clock;
 //! * [`StreamDriver`] and [`StreamMonitor`] are the two ends of a stream, each with its [`Pace`];
 //! * [`Random`] is the one source of randomness, seeded by `RNIC_SEED`, printed on failure;
 //! * [`bits_of`], [`octets_of`] and their like turn octets and words into ports and back;
@@ -75,7 +75,8 @@ pub fn settle<B: Block>(block: &mut B) {
     );
 }
 
-/// [`settle`] of a block that was settled before: kernels of which no signal has changed are skipped.
+/// [`settle`] of a block that was settled before: kernels of which no signal has changed are
+/// skipped.
 pub(crate) fn settle_changes<B: Block>(block: &mut B) {
     let _skipping = Skipping::begin();
     settle(block);
