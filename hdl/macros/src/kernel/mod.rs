@@ -3,7 +3,8 @@
 //! Enters `fn update`; leave, inside the same `impl Logic`:
 //!
 //! ```text
-//! update     as it is, its lists of wires and registers written out; nothing while its block is settled
+//! update     as it is, its lists of wires and registers written out; it returns at once while its
+//!            block is settled
 //! connect    one call for each signal that a statement assigns
 //! hdl        the statements as one string, and the numbers that the compiler knows by then
 //! ```
