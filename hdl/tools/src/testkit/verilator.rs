@@ -13,6 +13,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Part of every hash: raise it when the generated program or the build changes.
 const BUILD_VERSION: u32 = 2;
@@ -32,9 +33,11 @@ const VERILATOR_OPTIONS: [&str; 6] = [
 const LIBRARY: &str = "verilated.o";
 const HEADERS: &str = "model.h";
 
-/// Programs run for seconds at most: optimised, most would take longer to compile.
-const CXX_OPTIONS: [&str; 6] = [
+/// Programs run for seconds at most: optimised, most would take longer to compile. All that any of
+/// them needs stands here: headers that were compiled with one option less are compiled again.
+const CXX_OPTIONS: [&str; 7] = [
     "-std=c++17",
+    "-pthread",
     "-O0",
     "-DVM_SC=0",
     "-DVM_TRACE=0",
@@ -88,7 +91,7 @@ pub(super) fn build(name: &str, verilog: &str, ports: &Ports) -> Model {
         into_place(&directory, |scratch| {
             let root = verilator_root();
             fs::write(scratch.join("top.v"), verilog)?;
-            let mut verilator = Command::new(verilator());
+            let mut verilator = translator(root);
             verilator
                 .args(VERILATOR_OPTIONS)
                 .args(["Vtop", "--top-module", name, "--Mdir"]);
@@ -97,14 +100,14 @@ pub(super) fn build(name: &str, verilog: &str, ports: &Ports) -> Model {
                 scratch.join("simulate.cpp"),
                 with_model_sources(scratch, &program)?,
             )?;
-            let runtime = runtime(&root);
-            let mut compiler = compiler(&root);
+            let runtime = runtime(root);
+            let mut compiler = compiler(root);
             compiler.arg("-include").arg(runtime.join(HEADERS));
             compiler
                 .arg("-o")
                 .arg(scratch.join("simulate"))
                 .arg(scratch.join("simulate.cpp"));
-            execute(compiler.arg(runtime.join(LIBRARY)).arg("-pthread"));
+            execute(compiler.arg(runtime.join(LIBRARY)));
             Ok(())
         });
     }
@@ -209,14 +212,28 @@ fn verilator() -> PathBuf {
         .unwrap_or_else(|| "verilator".into())
 }
 
-fn verilator_root() -> PathBuf {
-    let output = Command::new(verilator())
-        .args(["--getenv", "VERILATOR_ROOT"])
-        .output();
-    let output = output.unwrap_or_else(|error| {
-        panic!("Verilator not found ({error}): run `make tools`, or set RNIC_VERILATOR")
-    });
-    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+fn verilator_root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let output = Command::new(verilator())
+            .args(["--getenv", "VERILATOR_ROOT"])
+            .output();
+        let output = output.unwrap_or_else(|error| {
+            panic!("Verilator not found ({error}): run `make tools`, or set RNIC_VERILATOR")
+        });
+        PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+    })
+}
+
+/// Verilator itself: what stands before it is a script that starts an interpreter each time.
+fn translator(root: &Path) -> Command {
+    let itself = root.join("bin/verilator_bin");
+    if !itself.exists() {
+        return Command::new(verilator());
+    }
+    let mut command = Command::new(itself);
+    command.env("VERILATOR_ROOT", root);
+    command
 }
 
 /// The name of a build: the first 8 octets of the SHA-256 of all that it is made from, each part
