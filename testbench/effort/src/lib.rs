@@ -6,9 +6,9 @@
 //! | `short`, not set | `make test`      | the smaller number | true                    |
 //! | `long`           | `make test-long` | the larger number  | false                   |
 //!
-//! What a short run shortens or leaves out is printed where it is seen, as the test harness shows
-//! nothing that a passing test prints: `make test` repeats these lines, `SHORTENED ...` and
-//! `LEFT OUT ...`, at its end.
+//! [`some_of`] is [`count`] for numbers in turn. What a short run shortens or leaves out is printed
+//! where it is seen, as the test harness shows nothing that a passing test prints: `make test`
+//! repeats these lines, `SHORTENED ...` and `LEFT OUT ...`, at its end.
 //!
 //! What cannot be done on a machine is `SKIPPED ...` there ([`skipped`], [`not_possible`]), and a
 //! test that needs a process of its own gets one ([`is_alone`]).
@@ -22,6 +22,8 @@ pub use alone::is_alone;
 
 use std::fmt::Display;
 use std::io::Write;
+use std::iter::StepBy;
+use std::ops::Range;
 use std::panic::Location;
 
 /// The variable that decides.
@@ -67,6 +69,18 @@ pub fn count<N: Display + PartialOrd>(what: &str, short: N, long: N) -> N {
             short
         }
     }
+}
+
+/// The numbers of `all` that a test takes: all of them, in a short run one in `one_of`, from the
+/// first on.
+///
+/// # Panics
+/// If `one_of` is zero.
+#[track_caller]
+pub fn some_of(what: &str, all: Range<usize>, one_of: usize) -> StepBy<Range<usize>> {
+    let taken = count(what, all.len().div_ceil(one_of), all.len());
+    let step = if taken == all.len() { 1 } else { one_of };
+    all.step_by(step)
 }
 
 /// A test that a short run does not do at all: says so and returns true, and the test ends.
@@ -115,6 +129,16 @@ mod tests {
         };
         assert_eq!((count("turns", 3, 12), is_left_out("a turn")), expected);
         assert_eq!(count("turns", 5, 5), 5);
+    }
+
+    #[test]
+    fn some_are_as_many_as_is_said() {
+        for (all, one_of) in [(1..40, 3), (1..20, 2), (19..32, 2), (0..4, 4), (0..1, 9)] {
+            let taken: Vec<usize> = some_of("turns", all.clone(), one_of).collect();
+            let expected = count("turns", all.len().div_ceil(one_of), all.len());
+            assert_eq!(taken.len(), expected, "{all:?}, one in {one_of}");
+            assert_eq!(taken[0], all.start);
+        }
     }
 
     #[test]

@@ -199,7 +199,7 @@ impl Check {
             .env(NUMBER_VARIABLE, number.to_string())
             .env(LIBRARY_VARIABLE, library)
             // Attacks of all counts: a mutant may show at one moment of many.
-            .env("RNIC_EFFORT", "long")
+            .env(rnic_effort::VARIABLE, "long")
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

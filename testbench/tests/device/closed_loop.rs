@@ -152,7 +152,7 @@ fn sixteen_peers_with_fpdus_of_64000_octets_come_to_their_ends() {
 }
 
 #[test]
-fn sixty_four_peers_with_fpdus_of_64000_octets_come_to_their_ends() {
+fn many_peers_with_fpdus_of_64000_octets_come_to_their_ends() {
     long_fpdus_get_through(rnic_effort::count("peers", 32, 64), 1);
 }
 

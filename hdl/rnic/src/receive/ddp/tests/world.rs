@@ -107,8 +107,13 @@ impl Bench {
     /// A world in which `STREAM` has posted `reads`.
     pub fn reading(reads: &[(&Region, u64, u32)]) -> Self {
         let mut bench = Self::world();
-        bench.post_reads(STREAM, 192, reads);
+        bench.post(reads);
         bench
+    }
+
+    /// `STREAM` posts `reads`.
+    pub fn post(&mut self, reads: &[(&Region, u64, u32)]) {
+        self.post_reads(STREAM, 192, reads);
     }
 
     /// A world of its own ([`Self::furnish`]).

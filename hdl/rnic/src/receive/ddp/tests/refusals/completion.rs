@@ -105,7 +105,7 @@ fn another_error_without_room_stops_its_stream() {
 #[test]
 fn a_read_without_room_does_not_complete() {
     let mut bench = small();
-    bench.post_reads(STREAM, 192, &[(&SINK, SINK.base, 16)]);
+    bench.post(&[(&SINK, SINK.base, 16)]);
     fill(&mut bench);
     accepted_in(&mut bench, &tagged(2, false, SINK.stag, SINK.base, 8));
     lost(

@@ -31,7 +31,7 @@ fn anew<T>(case: impl FnOnce(&mut Bench) -> T) -> T {
 /// The same where `STREAM` has posted a read into the first octets of the sink.
 fn anew_reading<T>(octets: u32, case: impl FnOnce(&mut Bench) -> T) -> T {
     anew(|bench| {
-        bench.post_reads(STREAM, 192, &[(&SINK, SINK.base, octets)]);
+        bench.post(&[(&SINK, SINK.base, octets)]);
         case(bench)
     })
 }
