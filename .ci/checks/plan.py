@@ -17,7 +17,7 @@ import sys
 
 import changed
 from pool import Job
-from programs import ROOT, TARGET, built, expected, jobs_of, tests_of
+from programs import ROOT, TARGET, built, compiled, expected, jobs_of, tests_of
 
 HERE = ROOT / ".ci" / "checks"
 LIVE = ROOT / "testbench" / "vm" / "live"
@@ -81,7 +81,10 @@ def everything(effort, is_long):
 
     # Of an earlier build; cargo writes it again if there is anything to report.
     (TARGET / ".future-incompat-report.json").unlink(missing_ok=True)
-    selection = ["test", "--workspace", "--exclude", "rnic-hdl", "--profile", "dev", *BUILD]
+    # clippy reads the examples; one of them runs in the guest.
+    targets = ["--lib", "--bins", "--tests", *(["--examples"] if is_long else [])]
+    packages = ["--workspace", "--exclude", "rnic-hdl"]
+    selection = ["test", *packages, *targets, "--profile", "dev", *BUILD]
     return cargo("build", selection, "a test program does not compile", then)
 
 
@@ -120,26 +123,30 @@ def hardware(effort, is_long):
     """The build of the hardware's own tests, and what it leads to."""
 
     def then(job):
+        again = sorted(compiled(job.text()) - {"rnic-hdl"})
+        if again:
+            raise ValueError(f"{', '.join(again)} compiled again: see testbench/features/Cargo.toml")
         # Programs run from here on: cargo builds none of them again.
         long = [in_a_guest(), other_flows()] if is_long else []
-        return [*jobs_of(built(job.text()), effort), lints(), *long]
+        return [*jobs_of(built(job.text()), effort), lints(is_long), *long]
 
     selection = ["test", "--package", "rnic-hdl", *BUILD]
     return cargo("build of the hardware's own tests", selection, "it does not compile", then)
 
 
-def lints():
+def lints(is_long):
     """clippy, then rustdoc, then the examples in documents, then the promised Rust."""
+    long = [outside()] if is_long else []
     documents = cargo(
         "examples in documents",
         # rnic-hdl has none (hdl/rnic/Cargo.toml).
         ["test", "--workspace", "--exclude", "rnic-hdl", "--profile", "dev", "--doc"],
         "cargo test --doc shows it",
-        then=lambda _: [*promised_version(), outside()],
+        then=lambda _: [*promised_version(), *long],
     )
     rustdoc = cargo(
         "rustdoc",
-        ["doc", "--workspace", "--no-deps", "--quiet"],
+        ["doc", "--workspace", "--no-deps", "--quiet", *([] if is_long else ["--lib"])],
         "see the warnings above",
         then=lambda _: [documents],
         RUSTDOCFLAGS="-D warnings",
@@ -264,7 +271,12 @@ def left_out(verb):
     """What `verb` does not do at all, a line each."""
     if verb == "test-long":
         return []
-    verbs = ["the driver in a guest: make vm-test", "the core for other flows: make ip-check"]
+    verbs = [
+        "the driver in a guest: make vm-test",
+        "the core for other flows: make ip-check",
+        "a program outside of the workspace: make outside",
+        "rustdoc of programs: make lint",
+    ]
     if verb == "check":
         verbs += [
             "tests of packages that have not changed, and all of the test bench but those of the "

@@ -8,8 +8,10 @@ ends, its output in a file of its own, and for each job its status, wall and pro
       +------ jobs that a job leads to -------+
 
 A job may lead to others once it has passed: a build to the programs that it has built. A job that
-measures time runs alone. Nothing is printed of a job that passes but its line; of one that fails
-the end of its output, where the failure is.
+measures time runs alone, and one that mostly waits for time to pass takes no slot.
+
+Nothing is printed of a job that passes but its line; of one that fails the end of its output, where
+the failure is.
 """
 
 import dataclasses
@@ -36,6 +38,8 @@ class Job:
     seconds: float = 5.0
     # Needs the machine to itself, as it measures or limits time.
     alone: bool = False
+    # Waits for most of its time: runs beside those that fill the slots, one such job at a time.
+    idle: bool = False
     folder: pathlib.Path = pathlib.Path(".")
     environment: dict = dataclasses.field(default_factory=dict)
     # Jobs to run once this one has passed, from its output.
@@ -86,13 +90,17 @@ class Pool:
 
     def _next(self):
         """The job to start now: the longest that may run beside those that are running."""
-        if len(self._running) >= self.slots or any(job.alone for job in self._running):
+        if any(job.alone for job in self._running):
             return None
-        free = [job for job in self._waiting if not job.alone]
+        idle = sum(job.idle for job in self._running)
+        has_slot = len(self._running) - idle < self.slots
+        free = [
+            job for job in self._waiting if not job.alone and (idle == 0 if job.idle else has_slot)
+        ]
         if not free and not self._running:
             # What runs alone comes last, when nothing else is left.
             free = self._waiting
-        return max(free, key=lambda job: job.seconds, default=None)
+        return max(free, key=lambda job: (job.idle, job.seconds), default=None)
 
     def _execute(self, job):
         job.log = self.logs / (job.name.replace("/", "-").replace(" ", "-") + ".log")

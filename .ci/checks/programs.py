@@ -75,6 +75,8 @@ SECONDS = {
 }
 # Programs with time limits and an idle device: what runs beside them would be measured.
 ALONE = {"rnic-testbench serve"}
+# Peers that are killed or fall silent: these wait for time limits, most of their time.
+IDLE = {"rnic-device killed", "rnic-device live", "rnic-peer verdicts", "rnic-rpcrdma devices"}
 
 
 def expected(name):
@@ -107,6 +109,13 @@ def built(text):
     return programs
 
 
+def compiled(text):
+    """The packages that cargo has compiled, by its output: those that were not there yet."""
+    lines = (line for line in text.splitlines() if line.startswith('{"reason":"compiler-artifact"'))
+    artifacts = (json.loads(line) for line in lines)
+    return {package(artifact["package_id"]) for artifact in artifacts if not artifact["fresh"]}
+
+
 def package(identity):
     """The name in a package id, which is `path+file:///a/b#name@1.0` or `...b#1.0` if b is it."""
     path, _, rest = identity.partition("#")
@@ -131,6 +140,7 @@ def jobs_of(programs, environment):
                     hint=f"run it alone: cargo test --package {name.split()[0]}",
                     seconds=expected(part),
                     alone=alone,
+                    idle=name in IDLE,
                     folder=folder,
                     environment={**environment, "CARGO_MANIFEST_DIR": str(folder)},
                 )

@@ -16,6 +16,11 @@ def job(name, script="true", **more):
     return Job(name, [SHELL, "-c", script], **more)
 
 
+def until(path):
+    """Waits for a file, for five seconds at most."""
+    return f"i=0; until test -e {path}; do i=$((i+1)); test $i -lt 500 || exit 1; sleep 0.01; done"
+
+
 class PoolTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -71,6 +76,26 @@ class PoolTest(unittest.TestCase):
         ends = sorted(int(each.read_text()) for each in self.folder.glob("spans.*"))
         self.assertEqual(len(starts), 3)
         self.assertGreaterEqual(starts[2], ends[1], "it began before the others had ended")
+
+    def test_a_job_that_waits_takes_no_slot_and_another_waits_for_it(self):
+        there, done = self.folder / "there", self.folder / "done"
+        second = self.folder / "second"
+        # Each of the first two ends only if the other one runs meanwhile.
+        ended = self.run_jobs(
+            job("waits", f"touch {there}; {until(done)}; test ! -e {second}", idle=True, seconds=1),
+            job("waits, too", f"touch {second}", idle=True, seconds=0.5),
+            job("works", f"{until(there)}; touch {done}", seconds=9),
+            slots=1,
+        )
+        self.assertEqual([each.name for each in ended if not each.passed()], [])
+
+    def test_what_runs_alone_comes_after_what_waits(self):
+        there = self.folder / "there"
+        ended = self.run_jobs(
+            job("waits", f"sleep 0.2; touch {there}", idle=True),
+            job("alone", f"test -e {there}", alone=True, seconds=9),
+        )
+        self.assertEqual([each.name for each in ended if not each.passed()], [])
 
     def test_processor_seconds_are_those_of_the_job(self):
         (done,) = self.run_jobs(job("busy", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"))

@@ -1,14 +1,14 @@
 //! Every condition, fault and choice is drawn and reaches the receiver.
 
-use crate::{on_the_model, settings};
+use crate::{on_the_model, runs, settings};
 use rnic_abi::counters::Counter;
 use rnic_testbench::fuzz::{Campaign, Case};
 use rnic_testbench::play::Condition;
 use rnic_testbench::traffic::Cutter;
 use rnic_testbench::workload::{generate, Injected, IpFamily, Markers, Oddity, Resend, Workload};
 
-/// Runs over which every condition and every refusal must occur.
-const RUNS_MODEL: u64 = 200;
+/// Runs over which every condition and every refusal must occur, in a short run and in a long one.
+const RUNS_MODEL: [u64; 2] = [100, 200];
 /// Workloads over which every kind of fault and every choice must be drawn.
 const DRAWS: u64 = 100;
 
@@ -18,7 +18,7 @@ const DRAWS: u64 = 100;
 fn every_condition_is_met_and_what_it_leads_to_is_counted() {
     let settings = settings("met", 1, 64);
     let mut campaign = Campaign::with_player(settings, on_the_model);
-    for run in 0..RUNS_MODEL {
+    for run in 0..runs(RUNS_MODEL) {
         let failure = campaign.run(run).expect("the model plays everything");
         assert_eq!(failure, None);
     }

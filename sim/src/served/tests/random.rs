@@ -13,6 +13,8 @@ use rnic_abi::registers::{CONTROL, CONTROL_ENABLE};
 
 /// Accesses between two resets.
 const RESET_EVERY: u64 = 2_000;
+/// Accesses in a short run, which are enough for faults and changes of memory.
+const SHORT: u64 = 50_000;
 /// Configuration registers that do something.
 const CONFIGURATION: [u16; 5] = [
     register::COMMAND,
@@ -38,7 +40,10 @@ struct Done {
 
 #[test]
 fn no_access_harms_anything_but_the_clients_own_memory() {
-    let count = setting("FERROWARP_ACCESSES", 100_000);
+    let count = setting(
+        "FERROWARP_ACCESSES",
+        rnic_effort::count("accesses", SHORT, 100_000),
+    );
     let seed = setting("FERROWARP_SEED", 1);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut machine = Machine::new();
@@ -70,7 +75,7 @@ fn no_access_harms_anything_but_the_clients_own_memory() {
     begin(&mut machine, &mut random, "the end");
     let cycles = machine.simulation.borrow().now();
     println!("{count} accesses, seed {seed}, {cycles} cycles: {done:?}");
-    if count >= 100_000 {
+    if count >= SHORT {
         assert!(done.faults > 5 && done.changes > 10, "{done:?}");
     }
 }
