@@ -134,7 +134,7 @@ fn is_played(path: &Path, octets: Vec<u8>, read: &ReadOptions) -> bool {
 fn damaged_captures_are_played_or_refused() {
     let seeds = captures();
     let (mut played, mut slowest) = (0, Duration::ZERO);
-    let runs = count("mutated captures", 20_000, 100_000) as u64;
+    let runs = count("mutated captures", 10_000, 100_000) as u64;
     for number in 0..runs {
         let (path, octets, options) = mutated(&seeds, number);
         let started = Instant::now();

@@ -91,7 +91,8 @@ fn assert_agrees(report: &Report) {
 #[test]
 fn timelines_agree_with_their_reports() {
     assert_agrees(lossy());
-    for name in ["rping-v4-crc.pcap", "mk-chopped.pcap", "netem-send-bw.pcap"] {
+    let names = ["rping-v4-crc.pcap", "mk-chopped.pcap", "netem-send-bw.pcap"];
+    for name in &names[..rnic_effort::count("captures", 2, names.len())] {
         assert_agrees(&run(name, DutKind::Rtl));
     }
 }

@@ -15,8 +15,8 @@ use rnic_testbench::traffic::frame::{Endpoint, FrameBuilder, FLAG_ACK};
 use rnic_testbench::traffic::{Sender, StreamConfig};
 use std::collections::{HashSet, VecDeque};
 
-/// Connections before the last one: nearly five turns of the table, and a hundred.
-const CHURN: [usize; 2] = [5_000, 100_000];
+/// Connections before the last one: nearly three turns of the table, and a hundred.
+const CHURN: [usize; 2] = [3_000, 100_000];
 const STAG: u32 = 0x0012_3456;
 const ADDRESS: u64 = 0x80_0000_0000;
 const WRITE_OCTETS: usize = 100;

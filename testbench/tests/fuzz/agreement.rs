@@ -40,7 +40,9 @@ fn agrees_and_much_arrives(settings: Settings, runs: u64) {
 #[test]
 fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
     let mut resent = 0;
-    for (seed, run) in [(4, 8), (71, 34), (1, 1829), (112_201, 16)] {
+    let found = [(4, 8), (71, 34), (1, 1829), (112_201, 16)];
+    for number in rnic_effort::some_of("runs that do not fit", 0..found.len(), 2) {
+        let (seed, run) = found[number];
         let mut campaign = Campaign::new(settings("crowded", seed, 64));
         let failure = campaign.run(run).expect("the core is there");
         let text = failure.as_ref().map(Failure::text);
@@ -81,8 +83,8 @@ fn rtl_and_model_agree_on_random_traffic_at_512() {
 }
 
 /// The synthesised text behaves as the simulated one, whatever values hardware leaves undefined, on
-/// a fresh device and on one that was reset in mid-traffic. A short run leaves it to the attacks,
-/// of which one in four meets that text.
+/// a fresh device and on one that was reset in mid-traffic. In a short run that text is compared
+/// block by block alone (`lockstep_as_synthesised`).
 #[test]
 fn what_is_synthesised_agrees_with_the_model_too() {
     if rnic_effort::is_left_out("W = 64 as it is synthesised") {

@@ -326,7 +326,7 @@ fn short_memory_serves_the_owner_and_fpdu_ends() {
     let mut bench = Bench::with_connections(STREAMS, &mut Random::from_environment());
     let mut test = Test::default();
     let uut = TcpRoom::default();
-    let cycles = rnic_effort::count("cycles", 75_000, 150_000);
+    let cycles = rnic_effort::count("cycles", 45_000, 150_000);
     lockstep!("tcp_room_reserve", uut, cycles, |uut, random| {
         uut.reset.next = test.cycle == 0;
         if test.cycle == 0 {
