@@ -89,7 +89,8 @@ class Pool:
         return self.done
 
     def _next(self):
-        """The job to start now: the longest that may run beside those that are running."""
+        """The job to start now: one that waits, else the longest, of those that may run beside what
+        is running."""
         if any(job.alone for job in self._running):
             return None
         idle = sum(job.idle for job in self._running)

@@ -3,8 +3,9 @@
 In: what cargo prints of a build, one JSON object a line. Out: a job for each test program, or
 several for one whose tests take long, each with a part of them.
 
-A program runs its tests on one thread: the pool fills the other processors. Its time is taken from
-the last run on this machine, else from the table below.
+A program runs its tests on one thread: the pool fills the other processors. Its time is that of the
+last run on this machine or that of the table below, whichever is longer: a short run may leave out
+all of a program that takes minutes in a long one.
 """
 
 import json
@@ -82,7 +83,7 @@ IDLE = {"rnic-device killed", "rnic-device live", "rnic-peer verdicts", "rnic-rp
 def expected(name):
     """Seconds that a job is expected to take."""
     known = json.loads(TIMES.read_text()) if TIMES.is_file() else {}
-    return known.get(name, SECONDS.get(name, 5.0))
+    return max(known.get(name, 5.0), SECONDS.get(name, 0.0))
 
 
 def remember(jobs):
@@ -95,25 +96,27 @@ def remember(jobs):
 def built(text):
     """The test programs in cargo's output: name, program, folder of the package."""
     programs = []
-    for line in text.splitlines():
-        if not line.startswith('{"reason":"compiler-artifact"'):
-            continue
-        artifact = json.loads(line)
+    for artifact in artifacts(text):
         if not artifact["executable"] or not artifact["profile"]["test"]:
             continue
         folder = pathlib.Path(artifact["manifest_path"]).parent
         target = artifact["target"]
-        of_source = target["kind"] != ["test"]
-        kind = "unit" if of_source and target["kind"] != ["bin"] else target["name"]
+        # A package has one library, and may have several of the others.
+        kind = target["name"] if target["kind"][0] in {"test", "bin", "example"} else "unit"
         programs.append((f"{package(artifact['package_id'])} {kind}", artifact["executable"], folder))
     return programs
 
 
 def compiled(text):
     """The packages that cargo has compiled, by its output: those that were not there yet."""
-    lines = (line for line in text.splitlines() if line.startswith('{"reason":"compiler-artifact"'))
-    artifacts = (json.loads(line) for line in lines)
-    return {package(artifact["package_id"]) for artifact in artifacts if not artifact["fresh"]}
+    return {package(each["package_id"]) for each in artifacts(text) if not each["fresh"]}
+
+
+def artifacts(text):
+    """What cargo has compiled or found compiled, by its output."""
+    for line in text.splitlines():
+        if line.startswith('{"reason":"compiler-artifact"'):
+            yield json.loads(line)
 
 
 def package(identity):

@@ -19,7 +19,7 @@ const PASSED: u8 = 0b1111_0101;
 const SILENT_SCANS: usize = 4;
 /// What a short run leaves out: yosys is compiled when it first runs, for more than a minute.
 const YOSYS: &str = "what yosys reads";
-/// The same: a simulation of its own, with a core that no other test needs.
+/// The same: a simulation of its own, and for its script a core that only `selftest.rs` needs, too.
 const BOARD: &str = "the board in simulation";
 /// Cycles in which the self-test ends, with a margin.
 const RUN_CYCLES: usize = 70_000;

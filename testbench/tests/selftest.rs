@@ -7,7 +7,7 @@ use rnic_sim::{Core, Form};
 use rnic_testbench::selftest::{generate, play, Played, SceneSummary, Script};
 use std::sync::OnceLock;
 
-/// What a short run leaves out, as it needs a core of its own: that of `tests/board.rs`.
+/// What a short run leaves out: a core with few connections, which only `board.rs` needs, too.
 const BOARD: &str = "the script of the board's self-test";
 
 /// One script for all tests.

@@ -1,7 +1,11 @@
 //! The ports of a block as lockstep and its C++ program list them, and their values cycle by cycle.
 //!
-//! A block is visited in each cycle, so names and types are asked for once and values are written
-//! into lines that are there: half a lockstep test's time went into a list of both for each cycle.
+//! | enters | a block, once; then after each cycle's inputs have settled        |
+//! |--------|------------------------------------------------------------------|
+//! | leaves | [`Ports`]: names and widths in bits; [`Values`]: a line per cycle |
+//!
+//! Names and types are asked for once, as a block is visited in each cycle: a list of them for each
+//! took a tenth of a lockstep test.
 use rust_hdl::prelude::*;
 use std::fmt::Write;
 

@@ -12,7 +12,8 @@ use rnic_hdl_tools::testkit::{bits_of, lockstep, settle, simulate, Pace, Random,
 
 const STREAMS: usize = 24;
 const ROUND: usize = 8000;
-/// In a short run and in a long one. Rounds 5 and 11 begin with a reset.
+/// In a short run, which meets three limits of memory, and in a long one, which meets all five.
+/// Rounds 5 and 11 begin with a reset.
 const ROUNDS: [usize; 2] = [10, 16];
 const MOODS: [Mood; 7] = [
     Mood::Mixed,
