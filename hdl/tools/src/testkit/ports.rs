@@ -1,7 +1,7 @@
 //! The ports of a block as lockstep and its C++ program list them, and their values cycle by cycle.
 //!
 //! | enters | a block, once; then after each cycle's inputs have settled        |
-//! |--------|------------------------------------------------------------------|
+//! |--------|-------------------------------------------------------------------|
 //! | leaves | [`Ports`]: names and widths in bits; [`Values`]: a line per cycle |
 //!
 //! Names and types are asked for once, as a block is visited in each cycle: a list of them for each
