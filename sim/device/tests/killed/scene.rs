@@ -140,8 +140,11 @@ impl Scene {
         let accepted = listener.accept(PATIENCE).expect("it is there");
         assert_eq!(accepted.peer_addr(), opened.local_addr());
         std::thread::scope(|scope| {
-            scope.spawn(|| Joined::respond(&self.end, accepted));
-            Joined::initiate(next, opened);
+            let responder = scope.spawn(|| Joined::respond(&self.end, accepted));
+            // Both are kept until both are done: the first that is dropped resets the connection,
+            // maybe before it has acknowledged what the other waits for.
+            let _initiator = Joined::initiate(next, opened);
+            responder.join().expect("its end works");
         });
     }
 
