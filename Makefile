@@ -24,10 +24,8 @@ help: ## this list
 tools: ## installs the pinned tools into .tools/venv (quick if they are there)
 	@.ci/install-tools
 
-# The tools are fetched while cargo builds; they say what the machine lacks.
-demo: ## plays a capture of another iWARP stack through the verilated core and the model
-	@.ci/install-tools & tools=$$!; echo cargo build --release --package rnic-testbench; \
-	cargo build --release --package rnic-testbench; built=$$?; wait $$tools && exit $$built
+demo: tools ## plays a capture of another iWARP stack through the verilated core and the model
+	cargo build --release --package rnic-testbench
 	@$(RNIC) play $(CAPTURE)
 
 receive: tools ## serves the device over vfio-user; a driver process receives CAPTURE into its memory
