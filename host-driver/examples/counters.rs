@@ -18,6 +18,7 @@ use clap::Parser;
 use rnic_driver::bus::{self, AnyDevice};
 use rnic_driver::monitor::Monitor;
 use rnic_driver::{Config, InterruptSource, Piece, TransmitFrame, TransmitRing};
+use rnic_examples::failure::{finish, say};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use std::error::Error;
@@ -50,13 +51,7 @@ struct Arguments {
 fn main() -> ExitCode {
     // Addresses that begin with `sim:` are a device on a thread of this process.
     rnic_device::provide_simulator();
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("counters: {error}");
-            ExitCode::from(2)
-        }
-    }
+    finish("counters", run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -66,13 +61,13 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     };
     let mut device = bus::open(&arguments.address, config)?;
     let (width, sizes) = (device.frame_path_bits()?, device.sizes());
-    println!("{}: frame path of {width} bits", arguments.address);
-    println!(
+    say(format!("{}: frame path of {width} bits", arguments.address))?;
+    say(format!(
         "{} connections, {} regions, {} free pages of packet memory",
         sizes.connections(),
         sizes.regions(),
         device.free_pages()?
-    );
+    ))?;
     device.set_loopback(true)?;
     device.route_interrupt(InterruptSource::HostFrame, Some(VECTOR))?;
     for cookie in 0..FRAMES as u64 {
@@ -80,7 +75,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     for (counter, value) in device.counters()? {
         if value != 0 {
-            println!("{} {value}", counter.name());
+            say(format!("{} {value}", counter.name()))?;
         }
     }
     if let Some(path) = &arguments.monitor {
@@ -113,10 +108,10 @@ fn loop_back(device: &mut AnyDevice, cookie: u64) -> Result<(), Box<dyn Error>> 
 /// Answer for the device, and keep its counters moving, until something fails.
 fn serve(device: &mut AnyDevice, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut monitor = Monitor::bind(path)?;
-    println!(
+    say(format!(
         "look at it with `rnicctl counters monitor:{} --watch 1`",
         path.display()
-    );
+    ))?;
     for cookie in (FRAMES as u64).. {
         loop_back(device, cookie)?;
         match poll(&mut [PollFd::new(&monitor, PollFlags::IN)], Some(&PAUSE)) {

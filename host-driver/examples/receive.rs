@@ -21,6 +21,7 @@ use rnic_driver::verbs::{
     ProtectionDomain, Received, RegionOptions, Rights,
 };
 use rnic_driver::{Config, ConnectionConfig, ConnectionKey, TransmitRing};
+use rnic_examples::failure::{finish, say, Failure};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -71,13 +72,7 @@ struct Stream {
 fn main() -> ExitCode {
     // Addresses that begin with `sim:` are a device on a thread of this process.
     rnic_device::provide_simulator();
-    match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("receive: {error}");
-            ExitCode::from(2)
-        }
-    }
+    finish("receive", run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -135,6 +130,13 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     begin(&context)?;
     receive(&context, &queue, &events, &flows, &mut streams)?;
     print(&flows, &mut streams, &regions)?;
+    let messages: usize = streams.iter().map(|stream| stream.messages.len()).sum();
+    say(format!(
+        "all that the capture has for host {} is here: flows {}, regions {}, messages {messages}",
+        arguments.host,
+        streams.len(),
+        regions.len(),
+    ))?;
     // The device writes to nothing that is dropped; closing it would say what is left.
     drop((streams, regions, domains, events, queue));
     context.close()?;
@@ -269,7 +271,7 @@ fn receive(
     let mut moved = Instant::now();
     loop {
         while let Some(completed) = queue.poll() {
-            note(streams, completed);
+            note(streams, completed)?;
         }
         while context.poll_host_frame().is_some() {}
         let messages = streams.iter().map(|stream| stream.messages.len()).sum();
@@ -294,7 +296,7 @@ fn receive(
     }
 }
 
-fn note(streams: &mut [Stream], completed: Completed) {
+fn note(streams: &mut [Stream], completed: Completed) -> Result<(), Failure> {
     match completed {
         Completed::Received(received) => {
             let mut streams = streams.iter_mut();
@@ -303,10 +305,11 @@ fn note(streams: &mut [Stream], completed: Completed) {
                 stream.messages.push(received);
             }
         }
-        Completed::Stopped(error) => println!("stream error: {error:?}"),
+        Completed::Stopped(error) => say(format!("stream error: {error:?}"))?,
         Completed::Read { .. } => {}
-        Completed::Unknown(entry) => println!("an entry of no known kind: {entry:?}"),
+        Completed::Unknown(entry) => say(format!("an entry of no known kind: {entry:?}"))?,
     }
+    Ok(())
 }
 
 fn print(
@@ -316,10 +319,10 @@ fn print(
 ) -> Result<(), Box<dyn Error>> {
     for stream in streams {
         let flow = &flows[stream.flow];
-        println!(
+        say(format!(
             "flow {}: {} > {}",
             stream.flow, flow.source, flow.destination
-        );
+        ))?;
         for known in &flow.regions {
             let Some(region) = regions.get(&known.stag) else {
                 continue;
@@ -327,10 +330,10 @@ fn print(
             let mut octets = vec![0; region.octets()];
             region.read(0, &mut octets)?;
             let (stag, digest) = (region.stag(), digest(&octets));
-            println!(
+            say(format!(
                 "  region {stag:#010x}: {} octets, sha256 {digest}",
                 octets.len()
-            );
+            ))?;
         }
         stream
             .messages
@@ -340,7 +343,9 @@ fn print(
                 qn, msn, octets, ..
             } = received;
             let digest = digest(&received.message());
-            println!("  queue {qn} message {msn}: {octets} octets, sha256 {digest}");
+            say(format!(
+                "  queue {qn} message {msn}: {octets} octets, sha256 {digest}"
+            ))?;
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ use rnic_output::stdout::{self, CLOSED_STATUS};
 use rnic_output::StdoutError;
 use rnic_rpcrdma::RpcError;
 use rnic_tcp::Lost;
+use std::error::Error;
 use std::process::ExitCode;
 
 /// Exit status of a program that failed.
@@ -99,15 +100,16 @@ fn next_of_rpc(error: &RpcError) -> String {
 
 /// The end of a program: what failed is said on standard error. One whose reader has left, as in
 /// `| head -1`, ends without a word.
-pub fn finish(program: &str, ended: Result<(), Failure>) -> ExitCode {
-    match ended {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Stdout(StdoutError::Closed)) => ExitCode::from(CLOSED_STATUS),
-        Err(failure) => {
-            stdout::complain(&format!("{program}: {failure}"));
-            ExitCode::from(FAILED)
-        }
+pub fn finish<E: Into<Box<dyn Error>>>(program: &str, ended: Result<(), E>) -> ExitCode {
+    let Err(failure) = ended else {
+        return ExitCode::SUCCESS;
+    };
+    let failure = failure.into();
+    if let Some(Failure::Stdout(StdoutError::Closed)) = failure.downcast_ref() {
+        return ExitCode::from(CLOSED_STATUS);
     }
+    stdout::complain(&format!("{program}: {failure}"));
+    ExitCode::from(FAILED)
 }
 
 /// Say a line on standard output.

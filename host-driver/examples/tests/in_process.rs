@@ -1,7 +1,12 @@
 //! Each example on a device of its own process: the one in software.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
+
+/// Exit status of a program whose reader has left: 128 and SIGPIPE.
+const CLOSED: i32 = 128 + 13;
 
 /// What a program prints, if it succeeds.
 fn output(program: &str, arguments: &[&str]) -> String {
@@ -45,6 +50,31 @@ fn counters_name_what_came_back() {
     let printed = output(env!("CARGO_BIN_EXE_counters"), &["sim:model,none"]);
     for line in ["1024 connections", "host_frames 5", "tx_frames 5"] {
         assert!(printed.contains(line), "{printed}");
+    }
+}
+
+/// As with `| head -1`: status 141, and no word about it.
+#[test]
+fn a_program_whose_reader_has_left_ends_quietly() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let capture = project.join("testbench/captures/rping-v4-crc.pcap");
+    let capture = capture.to_str().expect("a path of letters");
+    let pcap = format!("sim:model,pcap:{capture}");
+    for (program, arguments) in [
+        (env!("CARGO_BIN_EXE_receive"), vec![&*pcap, capture]),
+        (env!("CARGO_BIN_EXE_counters"), vec!["sim:model,none"]),
+    ] {
+        let (reader, writer) = UnixStream::pair().expect("two sockets");
+        drop(reader);
+        let mut command = Command::new(program);
+        let ended = command
+            .args(arguments)
+            .stdout(OwnedFd::from(writer))
+            .output();
+        let ended = ended.expect("cargo has built it");
+        let text = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(CLOSED), "{program}: {text}");
+        assert_eq!(text, "", "{program}");
     }
 }
 

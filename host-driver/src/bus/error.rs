@@ -118,8 +118,8 @@ pub enum OpenError {
     },
     /// `sim:` in a program without a simulation.
     #[error(
-        "this program brings no simulated device; call rnic_device::provide_simulator() first, or \
-         start `rnic serve` and open vfio-user:PATH"
+        "this program brings no simulated device; start `rnic serve` and open vfio-user:PATH, or, \
+         in a program of your own, call rnic_device::provide_simulator() first"
     )]
     NoSimulator,
     /// The simulation of the program does not start.

@@ -41,8 +41,8 @@ mod tests {
         let refused = start_with(None, "").expect_err("there is none").to_string();
         assert_eq!(
             refused,
-            "this program brings no simulated device; call rnic_device::provide_simulator() \
-             first, or start `rnic serve` and open vfio-user:PATH"
+            "this program brings no simulated device; start `rnic serve` and open vfio-user:PATH, \
+             or, in a program of your own, call rnic_device::provide_simulator() first"
         );
     }
 

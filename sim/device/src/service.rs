@@ -202,8 +202,12 @@ impl<C: DeviceCore> Service<C> {
                     self.clients_gone += 1;
                     let gone = self.clients_gone;
                     // A device of this process has one client, whose end is its own.
-                    if self.server.is_some() || !matches!(end, SessionEnd::Closed) {
-                        complain(&format!("rnic serve: client {gone}: {end}"));
+                    match end {
+                        SessionEnd::Closed if self.server.is_none() => {}
+                        SessionEnd::Closed => complain(&format!(
+                            "rnic serve: client {gone} has closed its connection"
+                        )),
+                        end => complain(&format!("rnic serve: client {gone}: {end}")),
                     }
                     break;
                 }

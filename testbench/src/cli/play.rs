@@ -164,9 +164,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     )?;
     options.trace = outputs.trace_path();
     options.stop = Some(interrupt::raised());
-    if options.dut == DutKind::Netlist {
-        build_netlist(&options)?;
-    }
     let (mut outcome, mut keeping) = (Outcome::Good, None);
     for (count, path) in arguments.captures.iter().enumerate() {
         if interrupt::is_raised() {
@@ -230,10 +227,17 @@ fn named(path: &Path, failure: &Failure) -> String {
     }
 }
 
-/// Builds the netlist and its library unless they are there, with a sign of life on a terminal.
-fn build_netlist(options: &Options) -> Result<(), Failure> {
+/// Builds the core that a run needs unless it is there, with a sign of life on a terminal. That of
+/// a waveform is built where it is loaded, but for its netlist.
+fn build_core(options: &Options) -> Result<(), Failure> {
+    let message = match options.dut {
+        DutKind::Model => return Ok(()),
+        DutKind::Netlist => "synthesises and verilates the netlist; minutes, once",
+        _ if options.trace.is_some() => return Ok(()),
+        _ => "verilates the core; a minute, once",
+    };
     let progress = ProgressBar::new_spinner();
-    progress.set_message("synthesises and verilates the netlist; minutes, once");
+    progress.set_message(message);
     progress.enable_steady_tick(Duration::from_millis(250));
     let built = rnic_sim::library::prepare(options.width, options.sizes, options.form());
     progress.finish_and_clear();
@@ -253,6 +257,9 @@ fn play_one(path: &Path, arguments: &Arguments, options: &Options) -> Result<Rep
         notes,
         causes,
     } = rnic_capture::open(path, &read)?;
+    if !flows.is_empty() {
+        build_core(options)?;
+    }
     let progress = ProgressBar::new(capture.frames.len() as u64);
     let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} frames, {eta} left")?;
     progress.set_style(style);

@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 use rnic_capture::plan;
 use rnic_capture::{Capture, Flow};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 mod active;
 mod region;
@@ -53,7 +54,7 @@ pub fn play(
         let what = format!("--flow {flow}: the capture has {known} flows, counted from 0");
         return Err(PlayError::Option(what));
     }
-    let started = std::time::Instant::now();
+    let mut elapsed = Duration::ZERO;
     let plans = plan::devices(capture, flows, options.one_device);
     let (mut tally, mut comparison) = (Tally::new(flows), Comparison::default());
     let (mut actions, mut met) = (BTreeMap::<HostileAction, u64>::new(), Met::new());
@@ -62,7 +63,11 @@ pub fn play(
         if number > 0 && options.is_stopped() {
             break;
         }
-        let outcome = Player::new(capture, flows, plan, number, options)?.run(progress)?;
+        // The core may have to be built first, which is no part of the rate.
+        let player = Player::new(capture, flows, plan, number, options)?;
+        let started = Instant::now();
+        let outcome = player.run(progress)?;
+        elapsed += started.elapsed();
         tally.add(outcome.tally, &plan.flows);
         comparison.add(outcome.comparison);
         timelines.extend(outcome.timeline);
@@ -73,7 +78,6 @@ pub fn play(
             *met.entry(condition).or_default() += count;
         }
     }
-    let elapsed = started.elapsed();
     let mut report = Report::new(capture, options, &tally, flows, &comparison, elapsed);
     if options.is_stopped() {
         report.frames = progress.position() as usize;

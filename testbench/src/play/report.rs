@@ -50,7 +50,7 @@ pub struct Report {
     pub host_path_frames: u64,
     /// Cycles of the RTL.
     pub cycles: u64,
-    /// Seconds the playback took.
+    /// Seconds the playback took, from devices that are ready.
     pub wall_s: f64,
     /// Differences between RTL and model, and faults observed outside of them.
     pub mismatches: u64,

@@ -128,7 +128,8 @@ fn write_flow(text: &mut String, flow: &FlowReport) -> std::fmt::Result {
     if flow.reads_without_request > 0 {
         writeln!(
             text,
-            "  {} of {} reads posted as their responses are: no Read Request in the capture",
+            "  {} of {} reads posted as their responses are: the capture has no Read Request of \
+             this receiver",
             flow.reads_without_request, flow.reads
         )?;
     }

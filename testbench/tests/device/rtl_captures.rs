@@ -1,7 +1,8 @@
 //! RTL against model over every capture: each octet, completion, verdict and counter.
 
 use indicatif::ProgressBar;
-use rnic_testbench::play::{play, Options, Report};
+use rnic_testbench::docs;
+use rnic_testbench::play::{play, summary, Options, Report};
 use std::path::{Path, PathBuf};
 
 /// Markers in segments cut anywhere; losses; VLAN tags and IPv6; every opcode; two FPDUs a segment.
@@ -85,6 +86,41 @@ fn rtl_and_model_agree_on_every_capture() {
     for path in captures() {
         run(&path, &Options::default());
     }
+}
+
+/// The lines of a report, but for how fast this machine simulates.
+fn without_speed(text: &str) -> Vec<String> {
+    let lines = text.lines().map(|line| match line.split_once(" (") {
+        Some((cycles, rest)) if cycles.ends_with(" cycles") => {
+            let (_, rest) = rest.split_once("), ").expect("the speed, then the time");
+            format!("{cycles}, {rest}")
+        }
+        _ => line.to_owned(),
+    });
+    lines.collect()
+}
+
+/// What `make demo` prints is what docs/play.md shows, cycles included.
+#[test]
+fn the_demo_prints_what_its_page_shows() {
+    let path = named(captures(), &["rping-v4-crc"]).remove(0);
+    let printed = summary::text(&run(&path, &Options::default()));
+    let page = docs::workspace_root().join("docs/play.md");
+    let page = docs::read(&page).unwrap_or_else(|problem| panic!("{problem}"));
+    let (_, sample) = page
+        .split_once("<!-- demo sample: begin")
+        .expect("play.md has the sample");
+    let (_, sample) = sample.split_once("```text\n").expect("a block");
+    let (sample, _) = sample.split_once("```").expect("its end");
+    assert_eq!(without_speed(&printed), without_speed(sample));
+}
+
+#[test]
+fn canary_other_cycles_are_found() {
+    let line = |cycles: u32, speed: u32| format!("{cycles} cycles ({speed} cycles/s), 1 ms\n");
+    let [text, slower, other] = [line(20, 7), line(20, 5), line(21, 7)].map(|x| without_speed(&x));
+    assert_eq!(text, slower);
+    assert_ne!(text, other);
 }
 
 #[test]
