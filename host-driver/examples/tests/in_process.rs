@@ -2,11 +2,22 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Exit status of a program whose reader has left: 128 and SIGPIPE.
 const CLOSED: i32 = 128 + 13;
+
+/// The project's folder.
+fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The capture that `make demo` plays.
+fn demo_capture() -> String {
+    let capture = project().join("testbench/captures/rping-v4-crc.pcap");
+    capture.to_str().expect("a path of letters").to_owned()
+}
 
 /// What a program prints, if it succeeds.
 fn output(program: &str, arguments: &[&str]) -> String {
@@ -19,12 +30,10 @@ fn output(program: &str, arguments: &[&str]) -> String {
 
 #[test]
 fn receive_prints_what_the_guide_shows() {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let capture = project.join("testbench/captures/rping-v4-crc.pcap");
-    let capture = capture.to_str().expect("a path of letters");
+    let capture = demo_capture();
     let address = format!("sim:model,pcap:{capture}");
-    let printed = output(env!("CARGO_BIN_EXE_receive"), &[&address, capture]);
-    let guide = std::fs::read_to_string(project.join("docs/driver.md")).expect("it is there");
+    let printed = output(env!("CARGO_BIN_EXE_receive"), &[&address, &capture]);
+    let guide = std::fs::read_to_string(project().join("docs/driver.md")).expect("it is there");
     let (_, sample) = guide
         .split_once("<!-- receive sample: begin -->\n```text\n")
         .expect("the guide has a sample");
@@ -56,12 +65,10 @@ fn counters_name_what_came_back() {
 /// As with `| head -1`: status 141, and no word about it.
 #[test]
 fn a_program_whose_reader_has_left_ends_quietly() {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let capture = project.join("testbench/captures/rping-v4-crc.pcap");
-    let capture = capture.to_str().expect("a path of letters");
+    let capture = demo_capture();
     let pcap = format!("sim:model,pcap:{capture}");
     for (program, arguments) in [
-        (env!("CARGO_BIN_EXE_receive"), vec![&*pcap, capture]),
+        (env!("CARGO_BIN_EXE_receive"), vec![&*pcap, &*capture]),
         (env!("CARGO_BIN_EXE_counters"), vec!["sim:model,none"]),
     ] {
         let (reader, writer) = UnixStream::pair().expect("two sockets");
