@@ -215,6 +215,7 @@ impl Stream {
             ddp_when_idle: ddp.clone(),
             ddp,
             contradicted: None,
+            delivered: None,
             out_of_order: BTreeMap::new(),
         }
     }

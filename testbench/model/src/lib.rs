@@ -100,7 +100,7 @@ pub struct Model {
     notes_out_of_order: bool,
     /// The connection of the last segment, until somebody has asked for it.
     touched: Option<u16>,
-    /// The regions when the receivers were last idle.
+    /// The regions when the receivers were last idle, with those registered since.
     regions_when_idle: Regions,
     /// Payload that FPDUs beyond a gap of closed connections may have left in memory.
     left_out_of_order: Vec<Placement>,
@@ -156,6 +156,7 @@ impl Model {
             ddp_when_idle: ddp.clone(),
             ddp,
             contradicted: None,
+            delivered: None,
             out_of_order: BTreeMap::new(),
         };
         self.lookup.insert(config.key, connection.0);
@@ -225,6 +226,7 @@ impl Model {
     /// Register a region, or make it valid again.
     pub fn register(&mut self, config: &RegionConfig) {
         self.regions.register(config);
+        self.regions_when_idle.register(config);
         self.read_all_out_of_order();
     }
 
@@ -334,13 +336,13 @@ impl Model {
         let (acceptance, refused) = stream.accept(segment, pages, room, &mut self.ooo_pool);
         self.refused = refused;
         self.trace_segment(connection, segment, &acceptance);
+        self.read_out_of_order(connection);
         if let Acceptance::InOrder { octets, .. } = acceptance {
             let stream = self.streams.get_mut(&connection).expect("still open");
             for fpdu in stream.mpa.push(&octets) {
                 self.receive_fpdu(connection, &fpdu);
             }
         }
-        self.read_out_of_order(connection);
     }
 
     fn trace_segment(&mut self, connection: u16, segment: &TcpSegment, acceptance: &Acceptance) {
@@ -385,6 +387,7 @@ impl Model {
             let validated = is_first.then_some(Reason::FirstFpdu);
             stream.tcp.reasons.extend(validated);
             // From here on memory holds what it places.
+            stream.delivered = Some(fpdu.sequence);
             stream.out_of_order.remove(&fpdu.sequence);
         }
         if !fpdu.marker_good || fpdu.is_entered {

@@ -11,9 +11,11 @@
 //! ```
 //!
 //! A note is removed when its FPDU is delivered: memory then holds the octets for certain. Where an
-//! error stops a stream, the FPDUs after it are not delivered, but the hardware may have placed
-//! some from a span before it reached the error; so the spans of that stream are read until the
-//! receivers are idle.
+//! error or a Terminate stops a stream, the FPDUs after it are not delivered, but the hardware may
+//! have placed some from a span before it came to that point of the stream. So what has come in
+//! order goes on being read, with what follows it, until the receivers are idle. It is read with
+//! the state in which nothing has been delivered since they were: a region that an FPDU of the
+//! stream invalidates may serve those after it until then.
 
 use super::placement::Placement;
 use super::reorder::ClosedRange;
@@ -53,12 +55,14 @@ impl Model {
             stream.tcp.closed = ClosedRange::default();
             return;
         }
-        let mpa = &stream.mpa;
-        let states = [
-            (&stream.ddp, &self.regions),
-            (&stream.ddp_when_idle, &self.regions_when_idle),
-            (&stream.ddp_when_idle, &self.regions),
-        ];
+        let (mpa, ddp, regions) = (&stream.mpa, &stream.ddp_when_idle, &self.regions_when_idle);
+        if ddp.stopped() {
+            return;
+        }
+        // Of what is delivered nothing is noted.
+        let delivered = stream.delivered;
+        let is_ahead =
+            |sequence: u32| delivered.is_none_or(|last| (sequence.wrapping_sub(last) as i32) > 0);
         let notes = &mut stream.out_of_order;
         let mut note = |from: u32, position: u64, octets: &[u8], first: bool| {
             let mut read = 0;
@@ -69,15 +73,10 @@ impl Model {
                 else {
                     return read;
                 };
-                let mut states = states.iter().filter(|(ddp, _)| !ddp.stopped());
-                let placed = states.find_map(|(ddp, regions)| {
-                    let placed = ddp.would_place(connection, &fpdu, regions);
-                    placed.ok()
-                });
-                let Some(placed) = placed else {
+                let Ok(placed) = ddp.would_place(connection, &fpdu, regions) else {
                     return read;
                 };
-                if let Some((address, data)) = placed {
+                if let Some((address, data)) = placed.filter(|_| is_ahead(sequence)) {
                     notes.insert(sequence, Placement { address, data });
                 }
                 read += wire_octets;
@@ -87,10 +86,8 @@ impl Model {
         let from = tcp.rcv_nxt;
         tcp.out_of_order
             .read_spans(|position, octets, first| note(from, position, octets, first));
-        if stream.ddp.stopped() {
-            let from = tcp.closed.sequence();
-            tcp.closed
-                .read_spans(|position, octets, first| note(from, position, octets, first));
-        }
+        let from = tcp.closed.sequence();
+        tcp.closed
+            .read_spans(|position, octets, first| note(from, position, octets, first));
     }
 }

@@ -60,6 +60,8 @@ pub(super) struct Stream {
     /// Start of the FPDU that stopped the stream, if a marker in it or after it contradicts that
     /// start.
     pub(super) contradicted: Option<u32>,
+    /// First octet of the FPDU that was delivered last.
+    pub(super) delivered: Option<u32>,
     /// DDP's state when the receivers were last idle, with buffers posted since.
     pub(super) ddp_when_idle: DdpReceiver,
     /// What FPDUs beyond a gap may have placed, by the sequence number of their first octet.

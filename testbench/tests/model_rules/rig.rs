@@ -58,7 +58,7 @@ impl Rig {
         let mut model = Model::new(HOST_FRAME_OCTETS_MAX);
         model.open_connection(CONNECTION, &builder.connection(&stream, WINDOW, DOMAIN));
         model.memory.map(REGION_ADDRESS, REGION_OCTETS);
-        model.regions.register(&region());
+        model.register(&region());
         let mut rig = Self {
             model,
             sender: Sender::new(stream),
@@ -232,7 +232,8 @@ impl Rig {
     }
 }
 
-fn buffer_address(qn: u32, msn: u32) -> u64 {
+/// Bus address of the buffer for message `msn` of queue `qn`.
+pub fn buffer_address(qn: u32, msn: u32) -> u64 {
     BUFFER_ADDRESS + QUEUE_DISTANCE * u64::from(qn) + BUFFER_DISTANCE * u64::from(msn & 0xff)
 }
 
