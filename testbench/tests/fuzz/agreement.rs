@@ -9,14 +9,16 @@ const RUNS_128: u64 = 5;
 /// Ordinary runs of a test on the synthesised text, and as many hostile ones.
 const RUNS_SILICON: u64 = 6;
 
+fn play(campaign: &mut Campaign, run: u64) {
+    let failure = campaign.run(run).expect("the core is there");
+    let text = failure.as_ref().map(Failure::text);
+    assert_eq!(failure, None, "{}", text.unwrap_or_default());
+}
+
 fn agrees(settings: Settings, runs: u64) -> Totals {
     let (seed, width) = (settings.seed, settings.width);
     let mut campaign = Campaign::new(settings);
-    for run in 0..runs {
-        let failure = campaign.run(run).expect("the core is there");
-        let text = failure.as_ref().map(Failure::text);
-        assert_eq!(failure, None, "{}", text.unwrap_or_default());
-    }
+    (0..runs).for_each(|run| play(&mut campaign, run));
     let totals = campaign.totals;
     println!("seed {seed}, width {width}\n{}", totals.text());
     assert_eq!((totals.runs, totals.mismatches), (runs, 0));
@@ -44,12 +46,17 @@ fn runs_that_do_not_fit_and_streams_that_do_not_end_still_agree() {
     for number in rnic_effort::some_of("runs that do not fit", 0..found.len(), 2) {
         let (seed, run) = found[number];
         let mut campaign = Campaign::new(settings("crowded", seed, 64));
-        let failure = campaign.run(run).expect("the core is there");
-        let text = failure.as_ref().map(Failure::text);
-        assert_eq!(failure, None, "{}", text.unwrap_or_default());
+        play(&mut campaign, run);
         resent += campaign.totals.resent;
     }
     assert!(resent > 0, "each run has room now");
+}
+
+/// MPA-045, RDMAP-020: a run in which the hardware places what follows a Terminate, from a span
+/// that it reads before the stream comes to the Terminate.
+#[test]
+fn what_is_placed_beyond_a_terminate_is_no_difference() {
+    play(&mut Campaign::new(settings("ended", 114_470_727, 64)), 295);
 }
 
 /// MPA-043, MPA-046, DDP-020 under faults of every kind, in every run of this seed.
