@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::outcome::Failure;
 use rnic_abi::counters::ALL;
-use rnic_driver::bus::{self, AnyDevice};
+use rnic_driver::bus::{self, AnyDevice, OpenError};
 use rnic_driver::monitor::{
     report, Body, Client, ConnectionReport, Info, MonitorError, RegionReport, Request,
 };
@@ -34,11 +34,26 @@ pub(crate) enum Source {
 /// come last.
 pub(crate) type Values = Vec<(String, u32)>;
 
+/// The driver knows of devices alone; here an owner's monitor has an address, too.
+fn with_monitors(error: OpenError) -> Failure {
+    match error {
+        OpenError::Address { .. } => format!(
+            "{error}; write monitor:PATH, as `rnicctl list` prints it, for one that a program has \
+             open"
+        )
+        .into(),
+        error => error.into(),
+    }
+}
+
 impl Source {
     /// Opens the device, or finds that its owner answers.
     pub(crate) fn open(address: &Address) -> Result<Self, Failure> {
         Ok(match address {
-            Address::Device(address) => Self::Device(Box::new(bus::open(address, SMALL())?)),
+            Address::Device(address) => {
+                let opened = bus::open(address, SMALL());
+                Self::Device(Box::new(opened.map_err(with_monitors)?))
+            }
             Address::Monitor(path) => Self::Monitor(Client::new(path, MONITOR_PATIENCE)),
         })
     }

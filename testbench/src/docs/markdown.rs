@@ -39,6 +39,15 @@ pub fn code_lines(page: &str) -> Vec<String> {
     found
 }
 
+/// The fenced code behind the comment `<!-- NAME sample: begin`.
+pub fn sample<'a>(page: &'a str, name: &str) -> Option<&'a str> {
+    let (_, marked) = page.split_once(&format!("<!-- {name} sample: begin"))?;
+    let (_, fenced) = marked.split_once("```")?;
+    let (_, code) = fenced.split_once('\n')?;
+    let (code, _) = code.split_once("```")?;
+    Some(code)
+}
+
 /// Spans of code in the prose, and the prose without them. A span may go over a line's end, not
 /// over a paragraph's.
 fn prose(page: &str) -> (Vec<String>, String) {
@@ -144,6 +153,13 @@ rnic gen --out a \\
         assert_eq!(links(PAGE), ["b.md#c", "https://e", "three"]);
         let anchors: Vec<String> = anchors(PAGE).into_iter().collect();
         assert_eq!(anchors, ["a-page-x-y", "a-page-x-y-1"]);
+    }
+
+    #[test]
+    fn a_sample_is_the_code_behind_its_comment() {
+        let page = "```\na\n```\n<!-- b sample: begin (c) -->\n```text\nd\n\ne\n```\nf\n";
+        assert_eq!(sample(page, "b"), Some("d\n\ne\n"));
+        assert_eq!(sample(page, "c"), None);
     }
 
     #[test]

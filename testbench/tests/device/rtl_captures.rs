@@ -107,11 +107,7 @@ fn the_demo_prints_what_its_page_shows() {
     let printed = summary::text(&run(&path, &Options::default()));
     let page = docs::workspace_root().join("docs/play.md");
     let page = docs::read(&page).unwrap_or_else(|problem| panic!("{problem}"));
-    let (_, sample) = page
-        .split_once("<!-- demo sample: begin")
-        .expect("play.md has the sample");
-    let (_, sample) = sample.split_once("```text\n").expect("a block");
-    let (sample, _) = sample.split_once("```").expect("its end");
+    let sample = docs::markdown::sample(&page, "demo").expect("play.md has the sample");
     assert_eq!(without_speed(&printed), without_speed(sample));
 }
 

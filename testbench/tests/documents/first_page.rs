@@ -4,7 +4,7 @@
 //! the marks of tables and code count, too.
 use crate::assert_none;
 use rnic_testbench::docs::figures::{figures, Figure};
-use rnic_testbench::docs::markdown::cells;
+use rnic_testbench::docs::markdown::{cells, sample};
 use rnic_testbench::docs::{read, workspace_root};
 use std::collections::BTreeSet;
 
@@ -76,10 +76,7 @@ fn foreign_figures(readme: &str, figures: &[Figure]) -> Vec<String> {
 
 /// Lines of README's sample that the whole one does not have.
 fn foreign_lines<'a>(readme: &'a str, play: &str) -> Vec<&'a str> {
-    let (_, whole) = play
-        .split_once("<!-- demo sample: begin")
-        .unwrap_or_default();
-    let whole = block(whole, "text");
+    let whole: Vec<&str> = sample(play, "demo").unwrap_or_default().lines().collect();
     let sample = block(section(readme, "Four commands"), "text").into_iter();
     sample.filter(|line| !whole.contains(line)).collect()
 }

@@ -159,6 +159,19 @@ fn names_are_printed_without_control_characters() {
 }
 
 #[test]
+fn an_address_of_no_form_is_refused_with_those_there_are() {
+    let (status, _, said) = run(&["info", "monitor:"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        said.starts_with("rnicctl: `monitor:` is not the address of a device; "),
+        "{said}"
+    );
+    for form in ["vfio:", "vfio-user:PATH", "monitor:PATH"] {
+        assert!(said.contains(form), "{form}: {said}");
+    }
+}
+
+#[test]
 fn help_says_that_json_is_a_flag() {
     for verb in ["list", "info", "counters", "regions", "connections"] {
         let output = command(&[verb, "--help"])
