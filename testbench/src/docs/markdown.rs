@@ -39,7 +39,7 @@ pub fn code_lines(page: &str) -> Vec<String> {
     found
 }
 
-/// The fenced code behind the comment `<!-- NAME sample: begin`.
+/// The fenced code after the comment `<!-- NAME sample: begin`.
 pub fn sample<'a>(page: &'a str, name: &str) -> Option<&'a str> {
     let (_, marked) = page.split_once(&format!("<!-- {name} sample: begin"))?;
     let (_, fenced) = marked.split_once("```")?;
@@ -156,7 +156,7 @@ rnic gen --out a \\
     }
 
     #[test]
-    fn a_sample_is_the_code_behind_its_comment() {
+    fn a_sample_is_the_code_after_its_comment() {
         let page = "```\na\n```\n<!-- b sample: begin (c) -->\n```text\nd\n\ne\n```\nf\n";
         assert_eq!(sample(page, "b"), Some("d\n\ne\n"));
         assert_eq!(sample(page, "c"), None);

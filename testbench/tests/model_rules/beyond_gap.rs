@@ -1,18 +1,15 @@
 //! What FPDUs beyond a gap may have left in memory before their turn: the model's notes.
+//!
+//! Segments of whole FPDUs go in, in any order; the bus addresses that the model has noted come
+//! out. It has no cycles: what counts is the order of segments, posts and changes of regions.
 
-use crate::rig::{buffer_address, pattern, region, Rig, REGION_TO, STAG};
+use crate::rig::{buffer_address, pattern, region, Rig, MARKED, REGION_TO, STAG};
 use rnic_abi::errors::StreamError;
-use rnic_testbench::traffic::{Sender, StreamConfig};
+use rnic_testbench::traffic::Sender;
 use rnic_wire::ddp::errors::DDP_BOUNDS;
 use rnic_wire::ddp::terminate::TerminateRepr;
+use std::ops::Range;
 
-const MARKED: StreamConfig = StreamConfig {
-    markers: true,
-    crc: true,
-    version: 1,
-    sequence_start: 0xffff_ff00,
-    mulpdu: 4096,
-};
 /// Payload of each FPDU, so long that a marker stands in it.
 const OCTETS: usize = 600;
 
@@ -22,11 +19,12 @@ fn noted(rig: &Rig) -> Vec<u64> {
     notes.map(|note| note.address).collect()
 }
 
-/// Where the stream's FPDUs begin, and where the last one ends.
-fn starts(rig: &Rig) -> Vec<usize> {
-    let fpdus = rig.sender.fpdus();
-    let ends = fpdus.iter().map(|fpdu| fpdu.octets.end);
-    [0].into_iter().chain(ends).collect()
+/// One segment with these FPDUs of the stream.
+fn arrive(rig: &mut Rig, fpdus: Range<usize>) {
+    let sent = &rig.sender.fpdus()[fpdus];
+    let (first, last) = (&sent[0].octets, &sent[sent.len() - 1].octets);
+    let octets = first.start..last.end;
+    rig.segment(octets.start, octets.end);
 }
 
 /// MPA-044, MPA-045: an error stops the stream before a span. FPDUs of the span may still be
@@ -41,16 +39,15 @@ fn after_an_error_a_span_is_read_until_the_receivers_are_idle() {
         rig.sender
             .rdma_write(stag, REGION_TO + place, &pattern(OCTETS));
     }
-    let starts = starts(&rig);
     let at = |place: u64| region().address + place;
-    rig.segment(starts[2], starts[3]);
+    arrive(&mut rig, 2..3);
     assert_eq!(noted(&rig), [at(1000)]);
-    rig.segment(0, starts[2]);
+    arrive(&mut rig, 0..2);
     assert_eq!(rig.stopped(), Some(StreamError::DdpStag));
-    rig.segment(starts[3], starts[4]);
+    arrive(&mut rig, 3..4);
     assert_eq!(noted(&rig), [at(1000), at(2000)]);
     rig.model.mark_idle();
-    rig.segment(starts[4], starts[5]);
+    arrive(&mut rig, 4..5);
     assert_eq!(noted(&rig), [at(1000), at(2000)]);
     let untouched = rig.region()[OCTETS..].iter().all(|&octet| octet == 0);
     assert!(untouched, "only what was in order is placed");
@@ -88,14 +85,13 @@ fn invalidated_and_terminated() -> Rig {
 #[test]
 fn what_follows_a_terminate_may_be_placed_with_a_region_that_was_valid() {
     let mut rig = invalidated_and_terminated();
-    let starts = starts(&rig);
-    rig.segment(starts[1], starts[2]);
+    arrive(&mut rig, 1..2);
     assert_eq!(noted(&rig), [buffer_address(0, 2)]);
-    rig.segment(starts[0], starts[1]);
-    rig.segment(starts[2], starts[3]);
-    rig.segment(starts[3], starts[4]);
+    arrive(&mut rig, 0..1);
+    arrive(&mut rig, 2..3);
+    arrive(&mut rig, 3..4);
     assert!(noted(&rig).is_empty(), "all of it is delivered");
-    rig.segment(starts[4], starts[5]);
+    arrive(&mut rig, 4..5);
     assert_eq!(noted(&rig), [buffer_address(0, 4)]);
     let untouched = rig.buffer(0, 4).iter().all(|&octet| octet == 0);
     assert!(untouched, "the model places what is in order");
@@ -106,13 +102,12 @@ fn what_follows_a_terminate_may_be_placed_with_a_region_that_was_valid() {
 #[test]
 fn what_follows_an_fpdu_of_a_region_that_is_gone_may_be_placed() {
     let mut rig = terminated(|sender, octets| sender.rdma_write(STAG, REGION_TO, octets));
-    let starts = starts(&rig);
-    rig.segment(starts[1], starts[2]);
-    rig.segment(starts[0], starts[1]);
-    rig.segment(starts[2], starts[3]);
+    arrive(&mut rig, 1..2);
+    arrive(&mut rig, 0..1);
+    arrive(&mut rig, 2..3);
     rig.model.deregister(STAG);
-    rig.segment(starts[3], starts[4]);
-    rig.segment(starts[4], starts[5]);
+    arrive(&mut rig, 3..4);
+    arrive(&mut rig, 4..5);
     assert_eq!(noted(&rig), [buffer_address(0, 3)]);
 }
 
@@ -120,13 +115,12 @@ fn what_follows_an_fpdu_of_a_region_that_is_gone_may_be_placed() {
 #[test]
 fn what_follows_a_terminate_is_not_placed_once_the_receivers_were_idle() {
     let mut rig = invalidated_and_terminated();
-    let starts = starts(&rig);
-    rig.segment(starts[1], starts[2]);
-    rig.segment(starts[0], starts[1]);
-    rig.segment(starts[2], starts[3]);
+    arrive(&mut rig, 1..2);
+    arrive(&mut rig, 0..1);
+    arrive(&mut rig, 2..3);
     rig.model.mark_idle();
-    rig.segment(starts[3], starts[4]);
-    rig.segment(starts[4], starts[5]);
+    arrive(&mut rig, 3..4);
+    arrive(&mut rig, 4..5);
     assert!(noted(&rig).is_empty());
 }
 
@@ -138,11 +132,10 @@ fn a_region_that_its_owner_took_away_serves_no_fpdu() {
         rig.sender
             .rdma_write(STAG, REGION_TO + place, &pattern(OCTETS));
     }
-    let starts = starts(&rig);
-    rig.segment(starts[1], starts[2]);
+    arrive(&mut rig, 1..2);
     assert_eq!(noted(&rig), [region().address + 1000]);
     rig.model.deregister(STAG);
-    rig.segment(starts[2], starts[3]);
+    arrive(&mut rig, 2..3);
     assert_eq!(noted(&rig), [region().address + 1000]);
     rig.model.register(&region());
     let both = [region().address + 1000, region().address + 2000];

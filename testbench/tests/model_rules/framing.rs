@@ -1,18 +1,10 @@
 //! FPDU boundaries, markers and CRC32C.
 
-use crate::rig::{pattern, Rig, CONNECTION, REGION_TO, STAG};
+use crate::rig::{pattern, Rig, CONNECTION, MARKED, REGION_TO, STAG};
 use rnic_abi::counters::Counter;
 use rnic_abi::errors::StreamError;
 use rnic_driver::Completion;
 use rnic_testbench::traffic::StreamConfig;
-
-const MARKED: StreamConfig = StreamConfig {
-    markers: true,
-    crc: true,
-    version: 1,
-    sequence_start: 0xffff_ff00,
-    mulpdu: 4096,
-};
 
 /// One write of 1400 octets in one FPDU: markers at 0, 512 and 1024.
 fn marked() -> Rig {

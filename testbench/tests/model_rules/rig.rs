@@ -31,6 +31,14 @@ pub const RIGHTS: u32 = RIGHT_REMOTE_WRITE | RIGHT_READ_SINK | RIGHT_REMOTE_INVA
 pub const BUFFER_OCTETS: usize = 3000;
 /// Receive buffers posted to each queue.
 pub const BUFFERS: usize = 3;
+/// A stream with markers and CRC that goes past the end of sequence space.
+pub const MARKED: StreamConfig = StreamConfig {
+    markers: true,
+    crc: true,
+    version: 1,
+    sequence_start: 0xffff_ff00,
+    mulpdu: 4096,
+};
 
 /// Pool entry before those of reads.
 const FIRST_READ_ENTRY: u32 = 1000;
